@@ -1,0 +1,125 @@
+//! JSON values as shared text: parsed where they come in, passed around without a copy.
+
+use crate::limits::DOCUMENT_DEPTH_MAX;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+use std::fmt;
+use std::sync::Arc;
+
+/// Why a text was not taken as JSON.
+#[derive(Debug, thiserror::Error)]
+pub enum JsonError {
+    #[error("not valid JSON: {0}")]
+    Syntax(#[from] serde_json::Error),
+    #[error("nested more than {DOCUMENT_DEPTH_MAX} deep")]
+    TooDeep,
+}
+
+/// Valid JSON text. Cloning shares it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Json(Arc<str>);
+
+impl Json {
+    /// Takes text after checking that it is one JSON value that can be read again.
+    pub fn parse(text: &str) -> Result<Self, JsonError> {
+        let raw: &RawValue = serde_json::from_str(text)?;
+        if depth(raw.get()) > DOCUMENT_DEPTH_MAX {
+            return Err(JsonError::TooDeep);
+        }
+        Ok(Self(raw.get().into()))
+    }
+
+    pub fn from_value(value: &serde_json::Value) -> Self {
+        Self(value.to_string().into())
+    }
+
+    pub fn empty_object() -> Self {
+        Self("{}".into())
+    }
+
+    pub fn null() -> Self {
+        Self("null".into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn to_value(&self) -> serde_json::Value {
+        serde_json::from_str(&self.0).expect("Json holds valid JSON")
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Self::parse(raw.get()).map_err(serde::de::Error::custom)
+    }
+}
+
+/// How deep the brackets of valid JSON nest.
+fn depth(text: &str) -> usize {
+    let (mut now, mut deepest) = (0_usize, 0);
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'[' | b'{' => {
+                now += 1;
+                deepest = deepest.max(now);
+            }
+            b']' | b'}' => now -= 1,
+            b'"' => skip_string(&mut bytes),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+fn skip_string(bytes: &mut std::str::Bytes<'_>) {
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => {
+                bytes.next();
+            }
+            b'"' => return,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_in_strings_do_not_nest() {
+        assert_eq!(depth(r#"{"a[[[\"[": [1, [2]]}"#), 3);
+    }
+
+    #[test]
+    fn what_could_not_be_read_again_is_refused() {
+        let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
+        assert!(matches!(Json::parse(&deep), Err(JsonError::TooDeep)));
+        assert!(matches!(Json::parse("{"), Err(JsonError::Syntax(_))));
+        assert_eq!(Json::parse(" [1, 2] ").expect("valid").as_str(), "[1, 2]");
+    }
+}

@@ -1,0 +1,235 @@
+//! The rows: everything that is stored of runs, tasks and attempts.
+
+use crate::error::{ErrorClass, TaskError};
+use crate::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskRef};
+use crate::json::Json;
+use crate::kernel::fact::Fact;
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One immutable version of a workflow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionRow {
+    pub workflow: Arc<str>,
+    /// From 1.
+    pub number: u32,
+    /// SHA-256 of the text: the same text twice makes no new version.
+    pub hash: [u8; 32],
+    pub text: Arc<str>,
+    pub created_at: Timestamp,
+}
+
+/// What is said of a run once, when it is accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunHead {
+    pub key: RunKey,
+    pub id: RunId,
+    pub workflow: Arc<str>,
+    pub version: u32,
+    pub kind: RunKind,
+    pub input: Json,
+    pub labels: BTreeMap<String, String>,
+    pub priority: i32,
+    pub triggered_by: String,
+    /// Where its processes run, unless a task says otherwise.
+    pub workdir: String,
+    pub parent: Option<RunId>,
+    pub created_at: Timestamp,
+}
+
+/// What changes of a run while it lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunProgress {
+    pub status: RunStatus,
+    /// Who placed the run's hold; set exactly while it is paused.
+    pub hold: Option<Hold>,
+    /// Set while it is cancelling, and kept when that was how it ended.
+    pub cancel: Option<CancelCause>,
+    pub owner: SchedulerId,
+    /// Number of the commit that last touched it, in its owner's order.
+    pub stamp: u64,
+    /// First start.
+    pub started_at: Option<Timestamp>,
+    /// Last opening: what the run's timeout counts from.
+    pub opened_at: Option<Timestamp>,
+    pub finished_at: Option<Timestamp>,
+    pub error: Option<RunError>,
+    pub counts: Counts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunKind {
+    Dag,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    Pending,
+    Running,
+    Paused,
+    Cancelling,
+    Success,
+    Failed,
+    Cancelled,
+}
+
+impl RunStatus {
+    pub const ALL: &[Self] = &[
+        Self::Pending,
+        Self::Running,
+        Self::Paused,
+        Self::Cancelling,
+        Self::Success,
+        Self::Failed,
+        Self::Cancelled,
+    ];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Cancelling => "cancelling",
+            Self::Success => "success",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    pub const fn is_final(self) -> bool {
+        matches!(self, Self::Success | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// Why no new attempt of a run starts any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CancelCause {
+    /// Who asked.
+    Asked(String),
+    RunTimeout,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunError {
+    pub class: ErrorClass,
+    pub message: String,
+}
+
+/// Tasks by stored fact, kept on the run so that lists need no task rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    pub total: u32,
+    /// Dispatched or running.
+    pub live: u32,
+    pub success: u32,
+    pub failed: u32,
+    pub cancelled: u32,
+    pub skipped: u32,
+}
+
+/// A pause placed by a person or a policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    pub by: String,
+    pub at: Timestamp,
+}
+
+/// Why a live attempt is being killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stopping {
+    Pause,
+    Cancel,
+    Timeout,
+}
+
+/// Everything stored of one task. There is no row before there is something to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskRow {
+    pub task: TaskRef,
+    pub fact: Fact,
+    /// Set exactly while the fact is `Delayed`.
+    pub until: Option<Timestamp>,
+    /// Attempt numbers used so far; they go on after a retry by a person.
+    pub attempts: u32,
+    /// The current or last attempt; superseded ones are in the history.
+    pub attempt: Option<Attempt>,
+    /// Counted failures since the last retry by a person.
+    pub tries: u32,
+    pub losses: u32,
+    /// Refused starts in a row, and when the first of them was.
+    pub refusals: u32,
+    pub refused_since: Option<Timestamp>,
+    /// Some attempt of it has started, ever.
+    pub ever_started: bool,
+    pub hold: Option<Box<Hold>>,
+    pub stopping: Option<Stopping>,
+    /// Set only by success.
+    pub output: Option<Json>,
+}
+
+/// One try at a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    pub number: u32,
+    pub id: AttemptId,
+    pub dispatched_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+    pub finished_at: Option<Timestamp>,
+    /// None while it is live.
+    pub end: Option<AttemptEnd>,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttemptEnd {
+    Success,
+    Failed(Box<TaskError>),
+    /// Stopped by a cancel or for a pause.
+    Cancelled,
+    /// Its executor could not take it; its number is used again.
+    Refused(Box<str>),
+}
+
+/// A superseded attempt, append-only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttemptRow {
+    pub task: TaskRef,
+    pub attempt: Attempt,
+    pub output: Option<Json>,
+}
+
+/// What an attempt wrote, as handed over by its executor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Log {
+    /// Whole, in the log format, at most `LOG_INLINE_BYTES_MAX`.
+    Inline(Arc<[u8]>),
+    /// In a local file named by the attempt's id.
+    File { bytes: u64 },
+}
+
+impl TaskRow {
+    /// The row of a task of which nothing is known yet.
+    pub fn new(task: TaskRef) -> Self {
+        Self {
+            task,
+            fact: Fact::None,
+            until: None,
+            attempts: 0,
+            attempt: None,
+            tries: 0,
+            losses: 0,
+            refusals: 0,
+            refused_since: None,
+            ever_started: false,
+            hold: None,
+            stopping: None,
+            output: None,
+        }
+    }
+}

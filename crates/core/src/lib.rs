@@ -1,0 +1,15 @@
+//! Decides. Everything here is a pure function of its arguments: no clock, no chance, no
+//! files, no threads, no environment. What is decided is made durable by `store`, carried
+//! out by `exec`, and driven by `engine`.
+
+pub mod ids;
+pub mod time;
+pub mod limits;
+pub mod error;
+pub mod json;
+
+pub mod spec;
+pub mod kernel;
+pub mod work;
+pub mod launch;
+pub mod world;

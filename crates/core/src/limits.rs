@@ -1,0 +1,63 @@
+//! A limit on everything, each with the reason for its number.
+
+use crate::time::Span;
+
+/// A definition's text. Larger ones are refused before they are parsed.
+pub const DEFINITION_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Nodes of a parsed document: 4 MiB of real tasks stay well below; 4 MiB of `[1,1,1,…` does not.
+pub const DOCUMENT_NODES_MAX: usize = 400_000;
+/// Nesting of a document: what a person would ever write, far below what a stack could bear.
+pub const DOCUMENT_DEPTH_MAX: usize = 64;
+/// Diagnostics of one document; after these a last one says how many were left out.
+pub const DIAGNOSTICS_MAX: usize = 200;
+/// Plain tasks of one definition (instances of a group are counted apart).
+pub const TASKS_MAX: usize = 100_000;
+/// Names of workflows, tasks, tiers and labels.
+pub const NAME_BYTES_MAX: usize = 128;
+
+/// A run's input, as JSON text.
+pub const RUN_INPUT_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// An output that is kept in its task's row.
+pub const OUTPUT_INLINE_BYTES_MAX: usize = 256 * 1024;
+/// What an attempt sees as input: static input and upstream outputs together.
+pub const TASK_INPUT_BYTES_MAX: usize = 256 * 1024;
+/// A value handed over in the environment; beyond it, in a file. (The kernel refuses single
+/// strings over 128 KiB.)
+pub const ENV_VALUE_BYTES_MAX: usize = 64 * 1024;
+/// An error's message as stored; what is longer is cut in its middle.
+pub const ERROR_MESSAGE_BYTES_MAX: usize = 8 * 1024;
+
+/// Logs up to this size are stored in the database, larger ones stay in their file.
+pub const LOG_INLINE_BYTES_MAX: usize = 4 * 1024;
+pub const LOG_BYTES_DEFAULT: u64 = 10 * 1024 * 1024;
+pub const LOG_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
+/// One commit carries at most this many changes, so that one large run does not hold up the rest.
+pub const BATCH_CHANGES_MAX: usize = 5_000;
+pub const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// 'Started' rides on the next commit, at most this much later.
+pub const STARTED_RIDES: Span = Span::from_ms(200);
+
+pub const RETRIES_MAX: u32 = 10_000;
+pub const RETRY_DELAY_DEFAULT: Span = Span::from_secs(1);
+pub const RETRY_DELAY_MAX_DEFAULT: Span = Span::from_secs(60);
+pub const RETRY_FACTOR_DEFAULT: f64 = 2.0;
+/// Losses a task survives; the next one fails it, so that a task that kills its server stops.
+pub const LOSSES_MAX: u32 = 3;
+pub const LOSS_DELAY: Span = Span::from_secs(1);
+pub const LOSS_FACTOR: u64 = 4;
+/// Waits between refused starts grow from the first to the second.
+pub const REFUSED_DELAY: Span = Span::from_secs(1);
+pub const REFUSED_DELAY_MAX: Span = Span::from_secs(30);
+
+pub const TIMEOUT_DEFAULT: Span = Span::from_secs(3_600);
+pub const START_TIMEOUT_DEFAULT: Span = Span::from_secs(300);
+pub const KILL_GRACE_DEFAULT: Span = Span::from_secs(10);
+/// Durations in definitions: a year is more than any task takes and far from overflow.
+pub const DURATION_MAX: Span = Span::from_secs(366 * 86_400);
+/// Run and task priorities, either way from 0.
+pub const PRIORITY_MAX: i32 = 1_000_000;
+
+/// The limit `total`: attempts at once over all executors.
+pub const TOTAL_PERMITS_DEFAULT: u32 = 1_000;
+pub const TIER_PERMITS_MAX: u32 = 1_000_000;

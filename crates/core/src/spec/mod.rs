@@ -1,0 +1,3 @@
+//! From text to definition. Reads no files: the text is handed in.
+
+pub mod definition;

@@ -1,0 +1,4 @@
+//! All active runs of one scheduler.
+
+pub mod batch;
+pub mod snapshot;
