@@ -10,6 +10,11 @@ pub mod json;
 
 pub mod spec;
 pub mod kernel;
+pub mod plan;
 pub mod work;
 pub mod launch;
 pub mod world;
+pub mod view;
+
+#[cfg(any(test, feature = "sketch"))]
+pub mod sketch;

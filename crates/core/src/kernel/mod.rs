@@ -1,5 +1,9 @@
-//! Tasks and attempts: facts, transitions, retries, losses, holds, stopping, limits.
-//! Knows nothing of edges: which task comes next is a planner's business.
+//! Tasks and attempts: facts, transitions, retries, losses, permits. Knows nothing of
+//! edges: which task comes next is a planner's business.
 
 pub mod fact;
 pub mod row;
+pub mod rows;
+pub mod transition;
+pub mod again;
+pub mod permits;

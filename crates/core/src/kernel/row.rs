@@ -169,6 +169,8 @@ pub struct TaskRow {
     pub ever_started: bool,
     pub hold: Option<Box<Hold>>,
     pub stopping: Option<Stopping>,
+    /// When it got its outcome; set exactly while the fact is a settled one.
+    pub settled_at: Option<Timestamp>,
     /// Set only by success.
     pub output: Option<Json>,
 }
@@ -229,6 +231,7 @@ impl TaskRow {
             ever_started: false,
             hold: None,
             stopping: None,
+            settled_at: None,
             output: None,
         }
     }

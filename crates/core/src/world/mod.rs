@@ -1,4 +1,36 @@
-//! All active runs of one scheduler.
+//! All active runs of one scheduler: told what happened, decides what follows. No I/O, no
+//! clock, no chance of its own.
+//!
+//! ```text
+//!  needs ─► apply ─► change ─► follow ─► agenda ─► ready ─► dispatch
+//!                      │  rows and the indexes over them       │
+//!                      └────────────► draft ◄──────────────────┘
+//!                                       │ take_batch
+//!                                       ▼
+//!                             changes, then effects
+//! ```
 
+pub mod input;
 pub mod batch;
 pub mod snapshot;
+pub mod state;
+pub mod run;
+pub mod blueprint;
+mod apply;
+mod accept;
+mod report;
+mod orders;
+mod retry;
+mod advance;
+mod take;
+mod load;
+mod verify;
+mod draft;
+pub mod ready;
+pub mod timers;
+pub mod chance;
+
+#[cfg(test)]
+mod tests;
+
+pub use state::{World, WorldConfig};

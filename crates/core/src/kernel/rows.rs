@@ -1,0 +1,44 @@
+//! The task rows of one run, found by number. There is none before there is something to say.
+
+use crate::ids::{TaskNo, TaskRef};
+use crate::kernel::fact::Fact;
+use crate::kernel::row::TaskRow;
+
+#[derive(Clone, Debug, Default)]
+pub struct Rows(Vec<Option<Box<TaskRow>>>);
+
+impl Rows {
+    pub fn new(task_count: usize) -> Self {
+        Self(vec![None; task_count])
+    }
+
+    pub fn get(&self, no: TaskNo) -> Option<&TaskRow> {
+        self.0.get(no.position())?.as_deref()
+    }
+
+    /// The row, made if there was none.
+    pub fn entry(&mut self, no: TaskNo) -> &mut TaskRow {
+        self.0[no.position()].get_or_insert_with(|| Box::new(TaskRow::new(TaskRef::plain(no))))
+    }
+
+    pub fn put(&mut self, row: TaskRow) {
+        let position = row.task.no.position();
+        self.0[position] = Some(Box::new(row));
+    }
+
+    pub fn fact(&self, no: TaskNo) -> Fact {
+        self.get(no).map_or(Fact::None, |row| row.fact)
+    }
+
+    pub fn ever_started(&self, no: TaskNo) -> bool {
+        self.get(no).is_some_and(|row| row.ever_started)
+    }
+
+    pub fn is_held(&self, no: TaskNo) -> bool {
+        self.get(no).is_some_and(|row| row.hold.is_some())
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &TaskRow> {
+        self.0.iter().filter_map(|row| row.as_deref())
+    }
+}

@@ -1,0 +1,60 @@
+//! A version made ready for running: its shape and what each task counts against.
+
+use crate::kernel::permits::{Limits, PermitSet};
+use crate::plan::dag::graph::Graph;
+use crate::plan::dag::plan::Shape;
+use crate::spec::definition::{Action, Definition, Task};
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub struct Blueprint {
+    pub definition: Arc<Definition>,
+    pub graph: Graph,
+    /// For each task, what it needs to be dispatched. Empty for what is settled in place.
+    permits: Vec<PermitSet>,
+}
+
+impl Blueprint {
+    /// Makes the limits that the definition names known, with its numbers.
+    pub fn new(definition: Arc<Definition>, limits: &mut Limits) -> Self {
+        for (tier, max) in &definition.tiers {
+            limits.set(&own_tier(&definition, tier), *max);
+        }
+        let permits =
+            definition.tasks.iter().map(|task| permit_set(&definition, task, limits)).collect();
+        Self { graph: Graph::new(&definition), definition, permits }
+    }
+
+    pub fn shape(&self) -> Shape<'_> {
+        Shape { definition: &self.definition, graph: &self.graph }
+    }
+
+    pub fn permits(&self, no: crate::ids::TaskNo) -> &PermitSet {
+        &self.permits[no.position()]
+    }
+}
+
+/// A workflow's own tiers do not meet those of another workflow or of the server.
+fn own_tier(definition: &Definition, tier: &str) -> String {
+    format!("tier:{}/{tier}", definition.name)
+}
+
+fn permit_set(definition: &Definition, task: &Task, limits: &Limits) -> PermitSet {
+    let executor = match &task.action {
+        Action::Process(_) => "executor:process",
+        #[cfg(feature = "bench")]
+        Action::Echo => "executor:echo",
+        Action::Noop => return Arc::from([]),
+    };
+    let mut set: Vec<_> = ["total", executor].iter().filter_map(|name| limits.id(name)).collect();
+    if let Some(tier) = &task.tier {
+        let name = if definition.tiers.contains_key(tier) {
+            own_tier(definition, tier)
+        } else {
+            format!("tier:{tier}")
+        };
+        set.extend(limits.id(&name));
+    }
+    set.sort_unstable();
+    set.into()
+}

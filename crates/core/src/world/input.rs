@@ -1,0 +1,150 @@
+//! What a world is told, what it answers, and what it must be given first.
+
+use crate::ids::{RunId, TaskNo};
+use crate::json::Json;
+use crate::kernel::row::RunStatus;
+use crate::spec::definition::Definition;
+use crate::work::Report;
+use crate::world::snapshot::RunSnapshot;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A checked definition, to be stored as a version.
+    Deploy(Deploy),
+    /// Start a run of a stored version.
+    Trigger(Trigger),
+    Command(Command),
+    Report(Report),
+}
+
+#[derive(Clone, Debug)]
+pub struct Deploy {
+    pub definition: Arc<Definition>,
+    pub text: Arc<str>,
+    pub hash: [u8; 32],
+}
+
+#[derive(Clone, Debug)]
+pub struct Trigger {
+    pub workflow: Arc<str>,
+    /// None: the latest.
+    pub version: Option<u32>,
+    /// Checked against the schema already, defaults filled in.
+    pub input: Json,
+    pub labels: BTreeMap<String, String>,
+    pub priority: i32,
+    pub triggered_by: String,
+    pub workdir: String,
+}
+
+/// A person's or a program's order about a run, or about one task of it.
+#[derive(Clone, Debug)]
+pub struct Command {
+    pub run: RunId,
+    pub task: Option<TaskNo>,
+    pub verb: Verb,
+    pub by: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    Pause,
+    Resume,
+    Cancel,
+    Retry,
+}
+
+impl Verb {
+    pub const ALL: &[Self] = &[Self::Pause, Self::Resume, Self::Cancel, Self::Retry];
+}
+
+/// Something an input needs that memory may lack.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// The latest version of a workflow, if there is one.
+    LatestVersion(Arc<str>),
+    Version(Arc<str>, u32),
+    /// A run that is not active.
+    Run(RunId),
+}
+
+/// What was found for the needs of one input.
+#[derive(Clone, Debug, Default)]
+pub struct Prefetched {
+    pub version: Option<KnownVersion>,
+    pub run: Option<RunSnapshot>,
+}
+
+#[derive(Clone, Debug)]
+pub struct KnownVersion {
+    pub number: u32,
+    pub hash: [u8; 32],
+    pub definition: Arc<Definition>,
+}
+
+/// A positive answer. It is given only once what it says is durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// Stored under this number, or found there.
+    Deployed {
+        version: u32,
+    },
+    Accepted {
+        run: RunId,
+    },
+    Done,
+}
+
+/// A negative answer: nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("there is no such workflow or version")]
+    WorkflowNotFound,
+    #[error("there is no such run")]
+    RunNotFound,
+    #[error("the run has no such task")]
+    TaskNotFound,
+    #[error("another scheduler owns this run")]
+    NotOwned,
+    #[error("the attempt is not the task's current one, or the task is settled")]
+    Stale,
+    #[error("the run has changed since it was read")]
+    Outdated,
+    #[error("the run is {}", .0.word())]
+    RunIs(RunStatus),
+    #[error("the task is settled already")]
+    TaskSettled,
+    #[error("the task is held already")]
+    TaskHeld,
+    #[error("the task is not held")]
+    TaskNotHeld,
+    #[error("the task is being cancelled already")]
+    TaskStopping,
+    #[error("the task neither failed nor was cancelled, so there is nothing to retry")]
+    TaskNotFailed,
+    #[error("task '{0}' would have to go back and is running: cancel it or wait for it")]
+    DependentRunning(Arc<str>),
+}
+
+impl Refusal {
+    /// Stable, for programs.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::WorkflowNotFound => "workflow_not_found",
+            Self::RunNotFound => "run_not_found",
+            Self::TaskNotFound => "task_not_found",
+            Self::NotOwned => "not_owned",
+            Self::Stale => "stale",
+            Self::Outdated => "outdated",
+            Self::RunIs(_) => "run_state",
+            Self::TaskSettled => "task_settled",
+            Self::TaskHeld => "task_held",
+            Self::TaskNotHeld => "task_not_held",
+            Self::TaskStopping => "task_stopping",
+            Self::TaskNotFailed => "task_not_failed",
+            Self::DependentRunning(_) => "dependent_running",
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Taking runs in and letting them go. Recovery after a crash is this and nothing else.
+
+use crate::ids::{RunKey, TaskRef, Ticket};
+use crate::kernel::row::{Counts, TaskRow};
+use crate::kernel::rows::Rows;
+use crate::time::Timestamp;
+use crate::work::Stop;
+use crate::world::batch::Effect;
+use crate::world::run::{Run, count};
+use crate::world::snapshot::RunSnapshot;
+use crate::world::state::World;
+use crate::world::timers::{Timer, due};
+
+impl World {
+    /// Takes in a run that is not final: its timers are armed again, its live attempts are
+    /// offered to their executors again.
+    pub fn load(&mut self, now: Timestamp, snapshot: RunSnapshot) {
+        assert!(!snapshot.progress.status.is_final(), "only unfinished runs are loaded");
+        let key = self.take_in(snapshot);
+        let live: Vec<TaskRow> =
+            self.run_mut(key).rows.iter().filter(|row| row.fact.is_live()).cloned().collect();
+        for row in live {
+            let attempt = row.attempt.expect("a live task has an attempt");
+            let ticket = Ticket { run: key, task: row.task, attempt: attempt.id };
+            if let Some(why) = row.stopping {
+                self.effect(Effect::Stop(Stop { ticket, why }));
+            }
+            self.effect(Effect::Reattach(ticket));
+        }
+        self.refill(key, now);
+        self.ending.insert(key);
+    }
+
+    /// Makes a stored run active and builds every index over its rows.
+    pub(super) fn take_in(&mut self, snapshot: RunSnapshot) -> RunKey {
+        let RunSnapshot { head, mut progress, definition, tasks } = snapshot;
+        let key = head.key;
+        let blueprint = self.blueprint(&head.workflow, head.version, &definition);
+        let mut rows = Rows::new(definition.tasks.len());
+        progress.counts = Counts { total: progress.counts.total, ..Counts::default() };
+        for row in tasks {
+            let no = row.task.no;
+            count(&mut progress.counts, row.fact).into_iter().for_each(|n| *n += 1);
+            if let Some(at) = due(&row, definition.task(no)) {
+                self.timers.arm(Timer { at, run: key, task: Some(TaskRef::plain(no)) });
+            }
+            if row.fact.is_live() {
+                self.limits.take(blueprint.permits(no));
+            }
+            rows.put(row);
+        }
+        self.put_run(Run::new(head, progress, blueprint, rows));
+        key
+    }
+
+    /// Removes a run from memory. None of its tasks is live.
+    pub(super) fn let_go(&mut self, key: RunKey) {
+        let Some(run) = self.runs.remove(&key) else { return };
+        self.by_id.remove(&run.head.id);
+        self.ready.remove_run(key);
+        self.departed.insert(run.head.id, run.progress.stamp);
+        assert_eq!(run.progress.counts.live, 0, "a run with live attempts stays in memory");
+        for row in run.rows.iter() {
+            if let Some(at) = due(row, run.blueprint.definition.task(row.task.no)) {
+                self.timers.disarm(&Timer { at, run: key, task: Some(row.task) });
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Pause, resume and cancel, of a run and of one task.
+
+use crate::ids::TaskRef;
+use crate::ids::{RunKey, TaskNo};
+use crate::kernel::fact::Fact;
+use crate::kernel::row::{CancelCause, Hold, RunStatus, Stopping};
+use crate::kernel::transition::Event;
+use crate::spec::definition::When;
+use crate::time::Timestamp;
+use crate::world::input::{Refusal, Reply};
+use crate::world::report::step;
+use crate::world::state::World;
+use std::collections::BTreeSet;
+
+impl World {
+    /// No new attempt starts; those that run go on.
+    pub(super) fn pause_run(
+        &mut self,
+        now: Timestamp,
+        key: RunKey,
+        by: &str,
+    ) -> Result<Reply, Refusal> {
+        let progress = &mut self.run_mut(key).progress;
+        if progress.status != RunStatus::Running {
+            return Err(Refusal::RunIs(progress.status));
+        }
+        progress.status = RunStatus::Paused;
+        progress.hold = Some(Hold { by: by.to_owned(), at: now });
+        self.ready.remove_run(key);
+        self.draft.run(key);
+        Ok(Reply::Done)
+    }
+
+    pub(super) fn resume_run(&mut self, now: Timestamp, key: RunKey) -> Result<Reply, Refusal> {
+        let progress = &mut self.run_mut(key).progress;
+        if progress.status != RunStatus::Paused {
+            return Err(Refusal::RunIs(progress.status));
+        }
+        progress.status = RunStatus::Running;
+        progress.hold = None;
+        self.draft.run(key);
+        self.refill(key, now);
+        self.ending.insert(key);
+        Ok(Reply::Done)
+    }
+
+    pub(super) fn cancel_run(
+        &mut self,
+        now: Timestamp,
+        key: RunKey,
+        by: &str,
+    ) -> Result<Reply, Refusal> {
+        let status = self.run_mut(key).progress.status;
+        if !matches!(status, RunStatus::Pending | RunStatus::Running | RunStatus::Paused) {
+            return Err(Refusal::RunIs(status));
+        }
+        self.wind_down(now, key, CancelCause::Asked(by.to_owned()));
+        Ok(Reply::Done)
+    }
+
+    pub(super) fn run_timed_out(&mut self, now: Timestamp, key: RunKey) {
+        self.wind_down(now, key, CancelCause::RunTimeout);
+    }
+
+    /// Stops what is live, cancels what has a row, and lets `view` derive the rest: a run of
+    /// 100,000 tasks is cancelled with a handful of rows.
+    fn wind_down(&mut self, now: Timestamp, key: RunKey, cause: CancelCause) {
+        self.disarm_run(key);
+        self.ready.remove_run(key);
+        let run = self.run_mut(key);
+        run.progress.status = RunStatus::Cancelling;
+        run.progress.hold = None;
+        run.progress.cancel = Some(cause);
+        let rows: Vec<(TaskNo, Fact, bool)> =
+            run.rows.iter().map(|row| (row.task.no, row.fact, row.hold.is_some())).collect();
+        for (no, fact, held) in rows {
+            match fact {
+                Fact::Dispatched | Fact::Running => self.stop(key, no, Stopping::Cancel),
+                Fact::Delayed | Fact::Waiting | Fact::WorkerDone => self.cancel_now(now, key, no),
+                Fact::None if held => self.cancel_now(now, key, no),
+                Fact::None | Fact::Success | Fact::Failed | Fact::Cancelled | Fact::Skipped => {}
+            }
+        }
+        self.draft.run(key);
+        self.ending.insert(key);
+    }
+
+    /// A task with no live attempt gets its outcome at once.
+    fn cancel_now(&mut self, now: Timestamp, key: RunKey, no: TaskNo) {
+        self.dequeue(key, no);
+        self.change(key, no, |row| {
+            step(row, Event::Cancelled);
+            row.hold = None;
+            row.settled_at = Some(now);
+        });
+        self.draft.task(key, TaskRef::plain(no));
+        self.follow(key, no);
+        self.ending.insert(key);
+    }
+
+    /// What the orders about one task have in common.
+    fn check_task(&mut self, key: RunKey, no: TaskNo) -> Result<Fact, Refusal> {
+        let run = self.run_mut(key);
+        let status = run.progress.status;
+        if status == RunStatus::Cancelling {
+            return Err(Refusal::RunIs(status));
+        }
+        if run.plan.is_settled(&run.rows, no) {
+            return Err(Refusal::TaskSettled);
+        }
+        Ok(run.rows.fact(no))
+    }
+
+    /// Holds one task; a live attempt of it is killed, uncounted.
+    pub(super) fn pause_task(
+        &mut self,
+        now: Timestamp,
+        key: RunKey,
+        no: TaskNo,
+        by: &str,
+    ) -> Result<Reply, Refusal> {
+        let fact = self.check_task(key, no)?;
+        if self.run_mut(key).rows.is_held(no) {
+            return Err(Refusal::TaskHeld);
+        }
+        self.dequeue(key, no);
+        let hold = Box::new(Hold { by: by.to_owned(), at: now });
+        self.change(key, no, |row| row.hold = Some(hold));
+        self.draft.task(key, TaskRef::plain(no));
+        let stopping = self.run_mut(key).rows.get(no).and_then(|row| row.stopping);
+        if fact.is_live() && stopping.is_none() {
+            self.stop(key, no, Stopping::Pause);
+        }
+        Ok(Reply::Done)
+    }
+
+    pub(super) fn resume_task(
+        &mut self,
+        now: Timestamp,
+        key: RunKey,
+        no: TaskNo,
+    ) -> Result<Reply, Refusal> {
+        self.check_task(key, no)?;
+        if !self.run_mut(key).rows.is_held(no) {
+            return Err(Refusal::TaskNotHeld);
+        }
+        self.change(key, no, |row| row.hold = None);
+        self.draft.task(key, TaskRef::plain(no));
+        if self.run_mut(key).is_startable(no, now) {
+            self.agenda.push_back((key, no));
+        }
+        Ok(Reply::Done)
+    }
+
+    /// Cancels a task and those below it that have not begun, except through edges that
+    /// are satisfied by any end.
+    pub(super) fn cancel_task(
+        &mut self,
+        now: Timestamp,
+        key: RunKey,
+        no: TaskNo,
+    ) -> Result<Reply, Refusal> {
+        let fact = self.check_task(key, no)?;
+        let stopping = self.run_mut(key).rows.get(no).and_then(|row| row.stopping);
+        if stopping == Some(Stopping::Cancel) {
+            return Err(Refusal::TaskStopping);
+        }
+        // Looked up before the first change: afterwards the planner has drawn conclusions.
+        let below = self.below(key, no);
+        if fact.is_live() {
+            self.stop(key, no, Stopping::Cancel);
+        } else {
+            self.cancel_now(now, key, no);
+        }
+        for no in below {
+            // Those the planner settled meanwhile are derived; the rest need a row.
+            if self.check_task(key, no).is_ok() && self.has_begun_to_wait(key, no) {
+                self.cancel_now(now, key, no);
+            }
+        }
+        Ok(Reply::Done)
+    }
+
+    /// Delayed, parked, held or ready: derivation alone would not cancel it.
+    fn has_begun_to_wait(&mut self, key: RunKey, no: TaskNo) -> bool {
+        let run = self.run_mut(key);
+        match run.rows.fact(no) {
+            Fact::Delayed | Fact::Waiting | Fact::WorkerDone => true,
+            Fact::None => run.rows.is_held(no) || run.plan.is_open(no),
+            _ => false,
+        }
+    }
+
+    /// Everything below a task that is neither settled nor live, in the order found.
+    fn below(&mut self, key: RunKey, no: TaskNo) -> Vec<TaskNo> {
+        let run = self.run_mut(key);
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::from([no]));
+        let mut next = 0;
+        let mut at = no;
+        loop {
+            for (edge, dependent) in run.blueprint.graph.dependents(at) {
+                let passes = run.blueprint.graph.edge(*edge).when != When::Finished;
+                let untouched = !run.plan.is_settled(&run.rows, *dependent)
+                    && !run.rows.fact(*dependent).is_live();
+                if passes && untouched && seen.insert(*dependent) {
+                    found.push(*dependent);
+                }
+            }
+            let Some(following) = found.get(next) else { return found };
+            at = *following;
+            next += 1;
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! What executors say. A report for an attempt that is not the task's current one is
+//! refused and changes nothing.
+
+use crate::error::{ErrorClass, TaskError};
+use crate::ids::{RunKey, TaskNo, Ticket};
+use crate::kernel::again::{self, Again};
+use crate::kernel::fact::Fact;
+use crate::kernel::row::{AttemptEnd, Log, Stopping, TaskRow};
+use crate::kernel::transition::{Event, transition};
+use crate::spec::definition::Task;
+use crate::time::Timestamp;
+use crate::work::{Ended, Outcome, Reattached, Report, ReportKind, Stop};
+use crate::world::batch::{Change, Effect};
+use crate::world::input::{Refusal, Reply};
+use crate::world::state::World;
+
+impl World {
+    pub(super) fn report(&mut self, now: Timestamp, report: Report) -> Result<Reply, Refusal> {
+        let ticket = report.ticket;
+        let row = self.current_row(ticket).ok_or(Refusal::Stale)?;
+        let (fact, stopping) = (row.fact, row.stopping);
+        match report.what {
+            ReportKind::Started if fact == Fact::Running => return Err(Refusal::Stale),
+            ReportKind::Started => self.started(now, ticket),
+            ReportKind::Refused(_) if fact == Fact::Running => return Err(Refusal::Stale),
+            ReportKind::Refused(why) => self.start_refused(now, ticket, why),
+            ReportKind::Ended(ended) => self.ended(now, ticket, ended),
+            ReportKind::Reattached(Reattached::Running) => {
+                if fact == Fact::Dispatched {
+                    self.started(now, ticket);
+                }
+            }
+            ReportKind::Reattached(Reattached::Ended(ended)) => self.ended(now, ticket, ended),
+            ReportKind::Reattached(Reattached::NeverStarted) => match stopping {
+                Some(_) => self.ended(now, ticket, gone(None)),
+                None => self.start_again(ticket),
+            },
+            ReportKind::Reattached(Reattached::Unknown { log }) => match stopping {
+                Some(_) => self.ended(now, ticket, gone(log)),
+                None => self.lost(now, ticket, log),
+            },
+        }
+        Ok(Reply::Done)
+    }
+
+    /// The row of a ticket's task, if the ticket names its live attempt.
+    fn current_row(&self, ticket: Ticket) -> Option<&TaskRow> {
+        let row = self.runs.get(&ticket.run)?.rows.get(ticket.task.no)?;
+        let attempt = row.attempt.as_ref()?;
+        (row.fact.is_live() && attempt.id == ticket.attempt).then_some(row)
+    }
+
+    fn task(&self, ticket: Ticket) -> &Task {
+        let run = self.runs.get(&ticket.run).expect("the ticket was checked");
+        run.blueprint.definition.task(ticket.task.no)
+    }
+
+    fn started(&mut self, now: Timestamp, ticket: Ticket) {
+        let (key, no) = (ticket.run, ticket.task.no);
+        self.change(key, no, |row| {
+            step(row, Event::Started);
+            mark_started(row, now);
+        });
+        self.draft.riding(key, ticket.task, now);
+        // A `started` edge may open a task, and that cannot wait for another commit.
+        self.follow(key, no);
+    }
+
+    fn start_refused(&mut self, now: Timestamp, ticket: Ticket, why: Box<str>) {
+        let row = self.current_row(ticket).expect("the ticket was checked");
+        let dispatched_at = row.attempt.as_ref().map_or(now, |attempt| attempt.dispatched_at);
+        let since = row.refused_since.unwrap_or(dispatched_at);
+        let again = again::after_refusal(self.task(ticket), row.refusals + 1, since, now);
+        if row.stopping.is_some() {
+            return self.ended(now, ticket, gone(None));
+        }
+        let Again::After(pause) = again else {
+            let message = format!("could not be started within its start_timeout: {why}");
+            return self.failed(now, ticket, TaskError::new(ErrorClass::StartTimeout, message));
+        };
+        self.finish(now, ticket, AttemptEnd::Refused(why), |row| {
+            step(row, Event::StartRefused);
+            row.until = Some(now + pause);
+            row.refusals += 1;
+            row.refused_since = Some(since);
+            row.attempts -= 1;
+        });
+    }
+
+    /// The attempt is gone. What that means depends on whether it was being stopped, and why.
+    fn ended(&mut self, now: Timestamp, ticket: Ticket, ended: Ended) {
+        let stopping = self.current_row(ticket).expect("the ticket was checked").stopping;
+        if ended.started {
+            self.change(ticket.run, ticket.task.no, |row| mark_started(row, now));
+        }
+        if let Some(log) = ended.log {
+            self.keep_log(ticket, log);
+        }
+        match (stopping, ended.outcome) {
+            (Some(Stopping::Cancel), _) => {
+                self.finish(now, ticket, AttemptEnd::Cancelled, |row| {
+                    step(row, Event::Cancelled);
+                    row.hold = None;
+                });
+            }
+            (Some(Stopping::Timeout), _) => {
+                let error = self.timeout_error(ticket);
+                self.failed(now, ticket, error);
+            }
+            (Some(Stopping::Pause), Outcome::Stopped) => {
+                self.finish(now, ticket, AttemptEnd::Cancelled, |row| {
+                    step(row, Event::PutOff);
+                    row.until = Some(now);
+                });
+            }
+            (None, Outcome::Stopped) => self.lost(now, ticket, None),
+            (_, Outcome::Success(output)) => {
+                self.draft.weigh(output.as_ref().map_or(0, |output| output.as_str().len()));
+                self.finish(now, ticket, AttemptEnd::Success, |row| {
+                    step(row, Event::Succeeded);
+                    row.output = output;
+                    row.hold = None;
+                });
+            }
+            (_, Outcome::Failed(error)) if error.class == ErrorClass::WorkerLost => {
+                self.lost(now, ticket, None);
+            }
+            (_, Outcome::Failed(error)) => self.failed(now, ticket, error),
+        }
+    }
+
+    fn timeout_error(&self, ticket: Ticket) -> TaskError {
+        let task = self.task(ticket);
+        let row = self.current_row(ticket).expect("the ticket was checked");
+        let started = row.attempt.as_ref().is_some_and(|attempt| attempt.started_at.is_some());
+        if started {
+            let message = format!("ran longer than its timeout of {}", task.timeout);
+            TaskError::new(ErrorClass::Timeout, message)
+        } else {
+            let message =
+                format!("did not start within its start_timeout of {}", task.start_timeout);
+            TaskError::new(ErrorClass::StartTimeout, message)
+        }
+    }
+
+    /// A counted failure: another try if the policy has one left.
+    fn failed(&mut self, now: Timestamp, ticket: Ticket, error: TaskError) {
+        let tries = self.current_row(ticket).expect("the ticket was checked").tries + 1;
+        let chance = self.chance.fraction();
+        let again = again::after_failure(&self.task(ticket).retries, error.class, tries, chance);
+        self.finish(now, ticket, AttemptEnd::Failed(Box::new(error)), |row| {
+            row.tries = tries;
+            put_off_or_fail(row, again, now);
+        });
+    }
+
+    /// Nothing is known to be wrong with the task: a loss, not a try.
+    fn lost(&mut self, now: Timestamp, ticket: Ticket, log: Option<Log>) {
+        let losses = self.current_row(ticket).expect("the ticket was checked").losses + 1;
+        let again = again::after_loss(self.task(ticket), losses);
+        let message = match again {
+            Again::After(_) => "whoever ran it died".to_owned(),
+            Again::Never => format!("whoever ran it died; that was loss number {losses}"),
+        };
+        if let Some(log) = log {
+            self.keep_log(ticket, log);
+        }
+        let error = TaskError::new(ErrorClass::WorkerLost, message);
+        self.finish(now, ticket, AttemptEnd::Failed(Box::new(error)), |row| {
+            row.losses = losses;
+            put_off_or_fail(row, again, now);
+        });
+    }
+
+    fn keep_log(&mut self, ticket: Ticket, log: Log) {
+        if let Log::Inline(bytes) = &log {
+            self.draft.weigh(bytes.len());
+        }
+        self.draft.add(Change::NewLog(ticket.run, ticket.attempt, log));
+    }
+
+    /// Common to every end of an attempt.
+    fn finish(
+        &mut self,
+        now: Timestamp,
+        ticket: Ticket,
+        end: AttemptEnd,
+        edit: impl FnOnce(&mut TaskRow),
+    ) {
+        let (key, no) = (ticket.run, ticket.task.no);
+        self.change(key, no, |row| {
+            let attempt = row.attempt.as_mut().expect("a live task has an attempt");
+            attempt.finished_at = Some(now);
+            attempt.end = Some(end);
+            row.stopping = None;
+            edit(row);
+            row.settled_at = row.fact.is_settled().then_some(now);
+        });
+        self.draft.task(key, ticket.task);
+        self.effect(Effect::Settle(ticket));
+        self.follow(key, no);
+        self.ending.insert(key);
+        self.restart_if_due(now, key, no);
+    }
+
+    /// A delay of nothing needs no timer.
+    fn restart_if_due(&mut self, now: Timestamp, key: RunKey, no: TaskNo) {
+        let run = self.runs.get(&key).expect("callers hold keys of active runs");
+        if run.rows.fact(no) == Fact::Delayed && run.is_startable(no, now) {
+            self.enqueue(key, no);
+        }
+    }
+
+    /// Its time is up: it keeps its permits until it is gone.
+    pub(super) fn attempt_timed_out(&mut self, key: RunKey, no: TaskNo) {
+        self.stop(key, no, Stopping::Timeout);
+    }
+
+    pub(super) fn stop(&mut self, key: RunKey, no: TaskNo, why: Stopping) {
+        let mut ticket = None;
+        self.change(key, no, |row| {
+            row.stopping = Some(why);
+            let attempt = row.attempt.as_ref().expect("a live task has an attempt");
+            ticket = Some(Ticket { run: key, task: row.task, attempt: attempt.id });
+        });
+        let ticket = ticket.expect("set above");
+        self.draft.task(key, ticket.task);
+        self.effect(Effect::Stop(Stop { ticket, why }));
+    }
+}
+
+/// An end that says nothing but that the work is gone.
+fn gone(log: Option<Log>) -> Ended {
+    Ended { outcome: Outcome::Stopped, started: false, log }
+}
+
+pub(super) fn step(row: &mut TaskRow, event: Event) {
+    row.fact = transition(row.fact, event).expect("callers looked at the fact first");
+    if row.fact != Fact::Delayed {
+        row.until = None;
+    }
+}
+
+fn mark_started(row: &mut TaskRow, now: Timestamp) {
+    row.ever_started = true;
+    row.refusals = 0;
+    row.refused_since = None;
+    let attempt = row.attempt.as_mut().expect("a live task has an attempt");
+    attempt.started_at.get_or_insert(now);
+}
+
+fn put_off_or_fail(row: &mut TaskRow, again: Again, now: Timestamp) {
+    match again {
+        Again::After(pause) => {
+            step(row, Event::PutOff);
+            row.until = Some(now + pause);
+        }
+        Again::Never => {
+            step(row, Event::FailedForGood);
+            row.hold = None;
+        }
+    }
+}

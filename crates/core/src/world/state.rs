@@ -1,0 +1,201 @@
+//! The world itself: what it holds, how it is made, and the one door through which every
+//! change of a task row goes.
+
+use crate::ids::{RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use crate::kernel::permits::Limits;
+use crate::kernel::row::TaskRow;
+use crate::spec::definition::Definition;
+use crate::time::Timestamp;
+use crate::world::batch::Effect;
+use crate::world::blueprint::Blueprint;
+use crate::world::chance::Chance;
+use crate::world::draft::Draft;
+use crate::world::ready::Ready;
+use crate::world::run::{Run, count};
+use crate::world::timers::{Timer, Timers, due};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+/// Who this world is and where its numbers go on.
+#[derive(Clone, Debug)]
+pub struct WorldConfig {
+    pub scheduler: SchedulerId,
+    pub ordinal: u32,
+    pub next_run: u64,
+    pub next_stamp: u64,
+    /// For ids and jitter.
+    pub seed: u64,
+    /// `total`, `executor:<kind>`, the server's tiers.
+    pub limits: Vec<(String, u32)>,
+}
+
+/// All active runs of one scheduler. Decides; does nothing.
+#[derive(Debug)]
+pub struct World {
+    pub(super) scheduler: SchedulerId,
+    pub(super) ordinal: u32,
+    pub(super) next_run: u64,
+    pub(super) next_stamp: u64,
+    pub(super) chance: Chance,
+    pub(super) limits: Limits,
+    pub(super) blueprints: BTreeMap<(Arc<str>, u32), Arc<Blueprint>>,
+    /// Number and hash of the newest version of each workflow that came by.
+    pub(super) latest: BTreeMap<Arc<str>, (u32, [u8; 32])>,
+    pub(super) runs: BTreeMap<RunKey, Run>,
+    pub(super) by_id: BTreeMap<RunId, RunKey>,
+    /// Opened tasks that have not been looked at: a big cascade, cut at the batch limit.
+    pub(super) agenda: VecDeque<(RunKey, TaskNo)>,
+    pub(super) ready: Ready,
+    pub(super) timers: Timers,
+    /// Runs that may be over.
+    pub(super) ending: BTreeSet<RunKey>,
+    pub(super) draft: Draft,
+    /// Runs that left memory, with their last stamp, so that an older reading is noticed.
+    pub(super) departed: BTreeMap<RunId, u64>,
+}
+
+impl World {
+    pub fn new(config: &WorldConfig) -> Self {
+        let mut limits = Limits::default();
+        for (name, max) in &config.limits {
+            limits.set(name, *max);
+        }
+        Self {
+            scheduler: config.scheduler,
+            ordinal: config.ordinal,
+            next_run: config.next_run,
+            next_stamp: config.next_stamp,
+            chance: Chance::new(config.seed),
+            limits,
+            blueprints: BTreeMap::new(),
+            latest: BTreeMap::new(),
+            runs: BTreeMap::new(),
+            by_id: BTreeMap::new(),
+            agenda: VecDeque::new(),
+            ready: Ready::default(),
+            timers: Timers::default(),
+            ending: BTreeSet::new(),
+            draft: Draft::default(),
+            departed: BTreeMap::new(),
+        }
+    }
+
+    /// Everything that has to be durable before anything else happens is in the draft.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        let stuck =
+            self.agenda.is_empty() && self.ending.is_empty() && !self.ready.has_next(&self.limits);
+        if stuck { self.draft.deadline() } else { Some(Timestamp(i64::MIN)) }
+    }
+
+    /// When it has to be asked again if nothing is heard before.
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        self.timers.next().into_iter().chain(self.deadline()).min()
+    }
+
+    /// No more input should be applied before a commit.
+    pub fn is_full(&self) -> bool {
+        self.draft.is_full()
+    }
+
+    /// No reading of the store is under way any more: none can be outdated.
+    pub fn forget_departed(&mut self) {
+        self.departed.clear();
+    }
+
+    pub fn run(&self, id: RunId) -> Option<&Run> {
+        self.runs.get(self.by_id.get(&id)?)
+    }
+
+    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.runs.values()
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(super) fn run_mut(&mut self, key: RunKey) -> &mut Run {
+        self.runs.get_mut(&key).expect("callers hold keys of active runs")
+    }
+
+    /// The version made ready for running, made so once.
+    pub(super) fn blueprint(
+        &mut self,
+        workflow: &Arc<str>,
+        version: u32,
+        definition: &Arc<Definition>,
+    ) -> Arc<Blueprint> {
+        let key = (Arc::clone(workflow), version);
+        if let Some(known) = self.blueprints.get(&key) {
+            return Arc::clone(known);
+        }
+        let made = Arc::new(Blueprint::new(Arc::clone(definition), &mut self.limits));
+        self.blueprints.insert(key, Arc::clone(&made));
+        made
+    }
+
+    /// The one door: edits a row and keeps every index over it true.
+    pub(super) fn change(&mut self, key: RunKey, no: TaskNo, edit: impl FnOnce(&mut TaskRow)) {
+        let run = self.runs.get_mut(&key).expect("callers hold keys of active runs");
+        let task = run.blueprint.definition.task(no);
+        let was_settled = run.plan.is_settled(&run.rows, no);
+        let row = run.rows.entry(no);
+        let (fact, timer) = (row.fact, due(row, task));
+        edit(row);
+        let (fact_now, timer_now) = (row.fact, due(row, task));
+
+        if timer != timer_now {
+            let timer_of = |at| Timer { at, run: key, task: Some(TaskRef::plain(no)) };
+            timer.into_iter().for_each(|at| self.timers.disarm(&timer_of(at)));
+            timer_now.into_iter().for_each(|at| self.timers.arm(timer_of(at)));
+        }
+        if fact != fact_now {
+            let counts = &mut run.progress.counts;
+            count(counts, fact).into_iter().for_each(|n| *n -= 1);
+            count(counts, fact_now).into_iter().for_each(|n| *n += 1);
+            let permits = run.blueprint.permits(no);
+            match (fact.is_live(), fact_now.is_live()) {
+                (false, true) => self.limits.take(permits),
+                (true, false) => self.limits.give_back(permits),
+                _ => {}
+            }
+        }
+        match (was_settled, run.plan.is_settled(&run.rows, no)) {
+            (false, true) => run.unsettled -= 1,
+            (true, false) => run.unsettled += 1,
+            _ => {}
+        }
+    }
+
+    /// Lets the planner draw its conclusions from a changed row.
+    pub(super) fn follow(&mut self, key: RunKey, no: TaskNo) {
+        let run = self.run_mut(key);
+        let moves = run.plan.touched(run.blueprint.shape(), &run.rows, no);
+        run.unsettled -= moves.doomed;
+        self.agenda.extend(moves.opened.into_iter().map(|no| (key, no)));
+    }
+
+    /// Puts a task where it waits for its permits.
+    pub(super) fn enqueue(&mut self, key: RunKey, no: TaskNo) {
+        let run = self.runs.get(&key).expect("callers hold keys of active runs");
+        let set = run.blueprint.permits(no);
+        self.ready.insert(set, run.priority(no), key, TaskRef::plain(no));
+    }
+
+    pub(super) fn dequeue(&mut self, key: RunKey, no: TaskNo) {
+        let run = self.runs.get(&key).expect("callers hold keys of active runs");
+        let set = run.blueprint.permits(no);
+        self.ready.remove(set, run.priority(no), key, TaskRef::plain(no));
+    }
+
+    /// Looks at every task of a run again: after a load, a resume, a retry.
+    pub(super) fn refill(&mut self, key: RunKey, now: Timestamp) {
+        let run = self.runs.get(&key).expect("callers hold keys of active runs");
+        let startable = run.blueprint.graph.tasks().filter(|no| run.is_startable(*no, now));
+        self.agenda.extend(startable.map(|no| (key, no)));
+    }
+
+    pub(super) fn effect(&mut self, effect: Effect) {
+        self.draft.effect(effect);
+    }
+}

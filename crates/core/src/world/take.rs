@@ -1,0 +1,50 @@
+//! Turning a draft into a batch: each changed row once, as it is now.
+
+use crate::ids::RunKey;
+use crate::time::Timestamp;
+use crate::world::batch::{Batch, Change};
+use crate::world::state::World;
+
+impl World {
+    /// Everything decided since the last batch, and what follows from it.
+    pub fn take_batch(&mut self, now: Timestamp) -> Batch {
+        self.advance(now);
+        let closed = self.close(now);
+        let mut draft = std::mem::take(&mut self.draft);
+        self.stamp(draft.runs.iter().copied());
+
+        let count = draft.runs.len() + draft.tasks.len() + draft.added.len();
+        let mut changes = Vec::with_capacity(count);
+        let (versions, added): (Vec<Change>, Vec<Change>) =
+            draft.added.drain(..).partition(|change| matches!(change, Change::NewVersion(_)));
+        changes.extend(versions);
+        for key in &draft.runs {
+            let run = &self.runs[key];
+            changes.push(if draft.new_runs.contains(key) {
+                Change::NewRun(run.head.clone(), run.progress.clone())
+            } else {
+                Change::PutRun(*key, run.progress.clone())
+            });
+        }
+        for (key, task) in &draft.tasks {
+            let row = self.runs[key].rows.get(task.no).expect("a drafted task has a row");
+            changes.push(Change::PutTask(*key, row.clone()));
+        }
+        changes.extend(added);
+        for key in closed {
+            self.let_go(key);
+        }
+        Batch { changes, effects: draft.effects }
+    }
+
+    /// Stamps what this commit touches, so that readers can tell what is newer.
+    fn stamp(&mut self, runs: impl Iterator<Item = RunKey>) {
+        let stamp = self.next_stamp;
+        let mut touched = false;
+        for key in runs {
+            self.run_mut(key).progress.stamp = stamp;
+            touched = true;
+        }
+        self.next_stamp += u64::from(touched);
+    }
+}

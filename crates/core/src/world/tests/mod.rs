@@ -1,0 +1,12 @@
+//! Worlds played by hand: a sketch, a script, and what is shown at the end.
+
+mod stage;
+mod edges;
+mod endings;
+mod trouble;
+mod holds;
+mod cancels;
+mod retries;
+mod permits;
+mod reload;
+mod versions;

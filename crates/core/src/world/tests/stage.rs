@@ -1,0 +1,315 @@
+//! A stage: one world, its stored rows, and executors that do what the script says. After
+//! every step the indexes are verified, and the view from the stored rows is compared with
+//! the owner's.
+
+use crate::error::{ErrorClass, TaskError};
+use crate::ids::{RunId, SchedulerId, TaskNo, Ticket};
+use crate::json::Json;
+use crate::kernel::row::{RunHead, RunProgress};
+use crate::kernel::rows::Rows;
+use crate::plan::dag::graph::Graph;
+use crate::plan::dag::plan::Shape;
+use crate::sketch::sketch;
+use crate::spec::definition::Definition;
+use crate::time::{Span, Timestamp};
+use crate::view::words::words;
+use crate::work::{Ended, Outcome, Reattached, Report, ReportKind};
+use crate::world::batch::{Change, Effect};
+use crate::world::input::{Command, Deploy, Input, Prefetched, Refusal, Reply, Trigger, Verb};
+use crate::world::snapshot::RunSnapshot;
+use crate::world::{World, WorldConfig};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub struct Stage {
+    pub world: World,
+    pub now: Timestamp,
+    pub definition: Arc<Definition>,
+    pub run: RunId,
+    pub stored: Option<(RunHead, RunProgress)>,
+    pub rows: Rows,
+    pub history: Vec<String>,
+    pub changes: Vec<Change>,
+    /// Attempts that executors hold, by task.
+    pub live: BTreeMap<TaskNo, Ticket>,
+    /// What was said, in order: `start a`, `stop a cancel`, `reattach a`, refusals.
+    pub said: Vec<String>,
+}
+
+fn world(limits: &[(&str, u32)], next_stamp: u64) -> World {
+    World::new(&WorldConfig {
+        scheduler: SchedulerId::from_bytes([7; 16]),
+        ordinal: 1,
+        next_run: 0,
+        next_stamp,
+        seed: 1,
+        limits: limits.iter().map(|(name, max)| ((*name).to_owned(), *max)).collect(),
+    })
+}
+
+impl Stage {
+    pub fn new(text: &str) -> Self {
+        Self::with_limits(text, &[("total", 1_000), ("executor:process", 1_000)])
+    }
+
+    pub fn with_limits(text: &str, limits: &[(&str, u32)]) -> Self {
+        let definition = Arc::new(sketch(text));
+        let mut stage = Self {
+            world: world(limits, 1),
+            now: Timestamp(1_000_000_000_000_000),
+            rows: Rows::new(definition.tasks.len()),
+            definition,
+            run: RunId::from_bytes([0; 16]),
+            stored: None,
+            history: Vec::new(),
+            changes: Vec::new(),
+            live: BTreeMap::new(),
+            said: Vec::new(),
+        };
+        stage.begin();
+        stage
+    }
+
+    fn begin(&mut self) {
+        let deploy = Deploy {
+            definition: Arc::clone(&self.definition),
+            text: "sketch".into(),
+            hash: [1; 32],
+        };
+        let trigger = Trigger {
+            workflow: "sketch".into(),
+            version: None,
+            input: Json::empty_object(),
+            labels: BTreeMap::new(),
+            priority: 0,
+            triggered_by: "test".into(),
+            workdir: "/".into(),
+        };
+        for input in [Input::Deploy(deploy), Input::Trigger(trigger)] {
+            let reply = self.world.apply(self.now, input, Prefetched::default());
+            if let Ok(Reply::Accepted { run }) = reply {
+                self.run = run;
+            }
+        }
+        self.settle();
+    }
+
+    /// Commits and acts until nothing is left to do.
+    pub fn settle(&mut self) {
+        self.world.wake(self.now);
+        while self.world.deadline().is_some() {
+            let batch = self.world.take_batch(self.now);
+            for change in &batch.changes {
+                self.store(change);
+            }
+            self.changes.extend(batch.changes);
+            for effect in batch.effects {
+                self.act(effect);
+            }
+            self.world.wake(self.now);
+        }
+        self.world.verify(self.now).expect("the indexes are true");
+        self.compare_views();
+    }
+
+    fn store(&mut self, change: &Change) {
+        match change {
+            Change::NewRun(head, progress) => self.stored = Some((head.clone(), progress.clone())),
+            Change::PutRun(_, progress) => {
+                self.stored.as_mut().expect("a run is stored first").1 = progress.clone();
+            }
+            Change::PutTask(_, row) => self.rows.put(row.clone()),
+            Change::NewAttempt(_, past) => {
+                let name = &self.definition.task(past.task.no).name;
+                self.history.push(format!("{name}#{}", past.attempt.number));
+            }
+            Change::NewVersion(_) | Change::NewLog(..) => {}
+        }
+    }
+
+    fn act(&mut self, effect: Effect) {
+        let name = |no: TaskNo| self.definition.task(no).name.to_string();
+        match effect {
+            Effect::Start(start) => {
+                self.said.push(format!("start {}", name(start.ticket.task.no)));
+                self.live.insert(start.ticket.task.no, start.ticket);
+            }
+            Effect::Stop(stop) => {
+                let line = format!("stop {} {:?}", name(stop.ticket.task.no), stop.why);
+                self.said.push(line.to_lowercase());
+            }
+            Effect::Reattach(ticket) => {
+                self.said.push(format!("reattach {}", name(ticket.task.no)));
+                self.live.insert(ticket.task.no, ticket);
+            }
+            Effect::Settle(ticket) => {
+                self.live.remove(&ticket.task.no);
+            }
+            Effect::RunEnded(_) => self.said.push("end".to_owned()),
+        }
+    }
+
+    /// One word for each task from rows alone.
+    pub fn words(&self) -> Vec<String> {
+        let graph = Graph::new(&self.definition);
+        let shape = Shape { definition: &self.definition, graph: &graph };
+        let (_, progress) = self.stored.as_ref().expect("a run is stored");
+        let shown = words(shape, progress, &self.rows, self.now);
+        shown.iter().map(|shown| shown.word.text().to_owned()).collect()
+    }
+
+    fn compare_views(&self) {
+        let Some(run) = self.world.run(self.run) else { return };
+        let shown = words(run.blueprint.shape(), &run.progress, &run.rows, self.now);
+        let owner: Vec<String> = shown.iter().map(|s| s.word.text().to_owned()).collect();
+        // A start that rides on the next commit is the one thing only the owner knows yet.
+        let soften = |words: Vec<String>| -> Vec<String> {
+            words.iter().map(|word| word.replace("dispatched", "running")).collect()
+        };
+        assert_eq!(soften(self.words()), soften(owner), "rows alone show what the owner shows");
+    }
+
+    fn no(&self, name: &str) -> TaskNo {
+        self.definition.task_no(name).unwrap_or_else(|| panic!("no task {name}"))
+    }
+
+    pub fn apply(&mut self, input: Input) -> Result<Reply, Refusal> {
+        let answer = self.world.apply(self.now, input.clone(), Prefetched::default());
+        let answer = match answer {
+            Err(Refusal::RunNotFound) => {
+                let found = Prefetched { run: Some(self.snapshot()), version: None };
+                self.world.apply(self.now, input, found)
+            }
+            answer => answer,
+        };
+        if let Err(refusal) = &answer {
+            self.said.push(format!("refused {}", refusal.code()));
+        }
+        self.settle();
+        answer
+    }
+
+    pub fn snapshot(&self) -> RunSnapshot {
+        let (head, progress) = self.stored.clone().expect("a run is stored");
+        RunSnapshot {
+            head,
+            progress,
+            definition: Arc::clone(&self.definition),
+            tasks: self.rows.iter().cloned().collect(),
+        }
+    }
+
+    pub fn report(&mut self, name: &str, what: ReportKind) -> Result<Reply, Refusal> {
+        let ticket = self.live.get(&self.no(name)).copied();
+        let ticket = ticket.unwrap_or_else(|| panic!("{name} is not live"));
+        self.apply(Input::Report(Report { ticket, what }))
+    }
+
+    fn command(&mut self, verb: Verb, task: Option<&str>) {
+        let task = task.map(|name| self.no(name));
+        let _ =
+            self.apply(Input::Command(Command { run: self.run, task, verb, by: "ann".to_owned() }));
+    }
+
+    /// Throws the world away and loads it from what is stored, as after a crash.
+    pub fn crash(&mut self, limits: &[(&str, u32)]) {
+        let stamp = self.stored.as_ref().map_or(0, |(_, progress)| progress.stamp);
+        self.world = world(limits, stamp + 1);
+        self.live.clear();
+        if !self.stored.as_ref().expect("a run is stored").1.status.is_final() {
+            self.world.load(self.now, self.snapshot());
+        }
+        self.settle();
+    }
+
+    /// One step of a script.
+    fn step(&mut self, line: &str) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let verb = |word: &str| match word {
+            "pause" => Some(Verb::Pause),
+            "resume" => Some(Verb::Resume),
+            "cancel" => Some(Verb::Cancel),
+            "retry" => Some(Verb::Retry),
+            _ => None,
+        };
+        match words.as_slice() {
+            ["wait", seconds] => {
+                let seconds = seconds.parse().expect("seconds");
+                self.now = self.now + Span::from_secs(seconds);
+                self.settle();
+            }
+            ["crash"] => self.crash(&[("total", 1_000), ("executor:process", 1_000)]),
+            [word] if verb(word).is_some() => self.command(verb(word).expect("some"), None),
+            [word, task] if verb(word).is_some() => {
+                self.command(verb(word).expect("some"), Some(task));
+            }
+            [task, what] => {
+                let _ = self.report(task, report(what));
+            }
+            _ => panic!("unknown step: {line}"),
+        }
+    }
+
+    pub fn play(&mut self, script: &str) -> &mut Self {
+        for line in script.split(';').map(str::trim).filter(|line| !line.is_empty()) {
+            self.step(line);
+        }
+        self
+    }
+
+    /// `run: a=success b=failed`.
+    pub fn shown(&self) -> String {
+        let (_, progress) = self.stored.as_ref().expect("a run is stored");
+        let tasks: Vec<String> = self
+            .words()
+            .iter()
+            .zip(&self.definition.tasks)
+            .map(|(word, task)| format!("{}={word}", task.name))
+            .collect();
+        format!("{}: {}", progress.status.word(), tasks.join(" "))
+    }
+}
+
+fn ended(outcome: Outcome) -> ReportKind {
+    ReportKind::Ended(Ended { outcome, started: true, log: None })
+}
+
+fn report(word: &str) -> ReportKind {
+    let failed = |class| ended(Outcome::Failed(TaskError::new(class, "test")));
+    match word {
+        "start" => ReportKind::Started,
+        "ok" => ended(Outcome::Success(None)),
+        "fail" => ended(Outcome::Failed(TaskError::exit(1))),
+        "gone" => ended(Outcome::Stopped),
+        "unstarted" => {
+            ReportKind::Ended(Ended { outcome: Outcome::Stopped, started: false, log: None })
+        }
+        "missing" => ReportKind::Ended(Ended {
+            outcome: Outcome::Failed(TaskError::new(ErrorClass::Logic, "command not found")),
+            started: false,
+            log: None,
+        }),
+        "refuse" => ReportKind::Refused("no process to be had".into()),
+        "lost" => failed(ErrorClass::WorkerLost),
+        "alive" => ReportKind::Reattached(Reattached::Running),
+        "never" => ReportKind::Reattached(Reattached::NeverStarted),
+        "unknown" => ReportKind::Reattached(Reattached::Unknown { log: None }),
+        unknown => panic!("unknown report: {unknown}"),
+    }
+}
+
+/// A sketch, a script, what is shown at the end.
+#[track_caller]
+pub fn check(sketch: &str, script: &str, expect: &str) {
+    let mut stage = Stage::new(sketch);
+    stage.play(script);
+    assert_eq!(stage.shown(), expect);
+}
+
+/// Like `check`, for what was said to executors and callers on the way.
+#[track_caller]
+pub fn check_said(sketch: &str, script: &str, expect: &str) {
+    let mut stage = Stage::new(sketch);
+    stage.play(script);
+    assert_eq!(stage.said.join("; "), expect);
+}

@@ -1,0 +1,120 @@
+//! Compares every index with a naive recomputation from rows. Simulations and tests ask
+//! after each step.
+
+use crate::ids::{RunKey, TaskRef};
+use crate::kernel::permits::{LimitId, Limits};
+use crate::kernel::row::Counts;
+use crate::plan::dag::plan::Plan;
+use crate::time::Timestamp;
+use crate::world::run::{Run, count};
+use crate::world::state::World;
+use crate::world::timers::{Timer, due};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl World {
+    /// What is wrong with the indexes, if anything.
+    pub fn verify(&self, now: Timestamp) -> Result<(), String> {
+        for (key, run) in &self.runs {
+            verify_run(run).map_err(|what| format!("run {}: {what}", key.0))?;
+        }
+        self.verify_permits()?;
+        self.verify_timers(now)?;
+        self.verify_ready(now)
+    }
+
+    fn verify_permits(&self) -> Result<(), String> {
+        let mut used: BTreeMap<LimitId, u32> = BTreeMap::new();
+        for run in self.runs.values() {
+            for row in run.rows.iter().filter(|row| row.fact.is_live()) {
+                for id in run.blueprint.permits(row.task.no).iter() {
+                    *used.entry(*id).or_default() += 1;
+                }
+            }
+        }
+        compare_permits(&self.limits, &used)
+    }
+
+    /// Every due time of a row has its timer, unless it has come and was taken.
+    fn verify_timers(&self, now: Timestamp) -> Result<(), String> {
+        let mut expected = BTreeSet::new();
+        for (key, run) in &self.runs {
+            for row in run.rows.iter() {
+                let at = due(row, run.blueprint.definition.task(row.task.no));
+                expected.extend(at.map(|at| Timer { at, run: *key, task: Some(row.task) }));
+            }
+        }
+        let armed: BTreeSet<Timer> =
+            self.timers.iter().filter(|timer| timer.task.is_some()).copied().collect();
+        let missing = expected.difference(&armed).find(|timer| timer.at > now);
+        if let Some(timer) = missing {
+            return Err(format!("a timer is missing: {timer:?}"));
+        }
+        match armed.difference(&expected).next() {
+            Some(timer) => Err(format!("a timer is left over: {timer:?}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Whatever may start is queued or on the agenda; whatever is queued may start.
+    fn verify_ready(&self, now: Timestamp) -> Result<(), String> {
+        let queued: BTreeSet<(RunKey, TaskRef)> = self.ready.iter().collect();
+        let agenda: BTreeSet<(RunKey, TaskRef)> =
+            self.agenda.iter().map(|(key, no)| (*key, TaskRef::plain(*no))).collect();
+        for (key, task) in &queued {
+            let run = self.runs.get(key).ok_or(format!("run {} is queued but gone", key.0))?;
+            if !run.is_startable(task.no, now) {
+                return Err(format!("task {task:?} of run {} is queued and may not start", key.0));
+            }
+        }
+        for (key, run) in &self.runs {
+            for no in run.blueprint.graph.tasks().filter(|no| run.is_startable(*no, now)) {
+                let place = (*key, TaskRef::plain(no));
+                let timed = self.timers.iter().any(|timer| {
+                    timer.at <= now && timer.run == *key && timer.task == Some(place.1)
+                });
+                if !queued.contains(&place) && !agenda.contains(&place) && !timed {
+                    return Err(format!("task {} of run {} may start but is lost", no.0, key.0));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn verify_run(run: &Run) -> Result<(), String> {
+    let naive = Plan::new(run.blueprint.shape(), &run.rows);
+    for no in run.blueprint.graph.tasks() {
+        let (kept, fresh) = (run.plan.doom(no), naive.doom(no));
+        if run.rows.fact(no) == crate::kernel::fact::Fact::None && kept != fresh {
+            return Err(format!("task {}: doom is {kept:?}, should be {fresh:?}", no.0));
+        }
+        if run.plan.is_open(no) != naive.is_open(no) {
+            return Err(format!("task {}: open is {}", no.0, run.plan.is_open(no)));
+        }
+    }
+    if run.unsettled != run.count_unsettled() {
+        let (kept, fresh) = (run.unsettled, run.count_unsettled());
+        return Err(format!("unsettled is {kept}, should be {fresh}"));
+    }
+    let mut counts = Counts { total: run.progress.counts.total, ..Counts::default() };
+    for row in run.rows.iter() {
+        count(&mut counts, row.fact).into_iter().for_each(|n| *n += 1);
+    }
+    if counts != run.progress.counts {
+        return Err(format!("counts are {:?}, should be {counts:?}", run.progress.counts));
+    }
+    Ok(())
+}
+
+fn compare_permits(limits: &Limits, used: &BTreeMap<LimitId, u32>) -> Result<(), String> {
+    for (name, max, kept) in limits.all() {
+        let fresh = limits.id(name).and_then(|id| used.get(&id)).copied().unwrap_or(0);
+        if kept != fresh {
+            return Err(format!("limit {name}: {kept} in use, should be {fresh}"));
+        }
+        if kept > max {
+            return Err(format!("limit {name}: {kept} in use, at most {max} allowed"));
+        }
+    }
+    Ok(())
+}
