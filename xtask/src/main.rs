@@ -1,1 +1,59 @@
-fn main() {}
+//! The project's own commands. `cargo xtask test` is the one door: what it lets through is
+//! what the project accepts, on any machine.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a tool for the terminal: what it prints is its whole output"
+)]
+
+mod checkout;
+mod clean_clone;
+mod door;
+mod tidy;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", about = "Commands for working on Mainspring")]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Format, clippy, tidy and every test; stops at the first step that fails
+    Test {
+        /// Run this step alone
+        #[arg(long, value_name = "STEP")]
+        only: Option<door::Step>,
+    },
+    /// Check the house rules that no compiler knows
+    Tidy,
+    /// Clone HEAD into a temporary folder and run `.ci/run` there, from a cold cache
+    CleanClone,
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> anyhow::Result<()> {
+    let root = checkout::root()?;
+    match args.command {
+        Command::Test { only: None } => door::pass(&root),
+        Command::Test { only: Some(step) } => door::run(&root, step).map(drop),
+        Command::Tidy => tidy::report::run(&root),
+        Command::CleanClone => clean_clone::run(&root),
+    }
+}
