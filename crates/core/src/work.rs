@@ -23,12 +23,40 @@ pub struct Launch {
     pub run_input: Json,
 }
 
+/// Who carries out an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ExecutorKind {
+    Process,
+    #[cfg(feature = "bench")]
+    Echo,
+}
+
+impl ExecutorKind {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            #[cfg(feature = "bench")]
+            Self::Echo => "echo",
+        }
+    }
+}
+
 /// One variant for each kind of executor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
     Process(ProcessWork),
     #[cfg(feature = "bench")]
     Echo,
+}
+
+impl Work {
+    pub const fn executor(&self) -> ExecutorKind {
+        match self {
+            Self::Process(_) => ExecutorKind::Process,
+            #[cfg(feature = "bench")]
+            Self::Echo => ExecutorKind::Echo,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -5,6 +5,7 @@ use crate::error::ErrorClass;
 use crate::ids::TaskNo;
 use crate::json::Json;
 use crate::time::Span;
+use crate::work::ExecutorKind;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -54,6 +55,18 @@ pub enum Action {
     /// Goes through dispatch, executor and report, and does nothing: what benchmarks measure.
     #[cfg(feature = "bench")]
     Echo,
+}
+
+impl Action {
+    /// Who carries it out; None for what is settled where it is decided.
+    pub const fn executor(&self) -> Option<ExecutorKind> {
+        match self {
+            Self::Process(_) => Some(ExecutorKind::Process),
+            Self::Noop => None,
+            #[cfg(feature = "bench")]
+            Self::Echo => Some(ExecutorKind::Echo),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -15,6 +15,7 @@ use crate::spec::definition::{Action, Definition};
 use crate::time::Timestamp;
 use crate::view::word::{Reason, Shown, Word};
 use crate::view::words::words;
+use crate::work::ExecutorKind;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -189,12 +190,7 @@ fn reason_text(definition: &Definition, reason: Reason) -> String {
 }
 
 fn kind(action: &Action) -> &'static str {
-    match action {
-        Action::Process(_) => "process",
-        Action::Noop => "noop",
-        #[cfg(feature = "bench")]
-        Action::Echo => "echo",
-    }
+    action.executor().map_or("noop", ExecutorKind::word)
 }
 
 fn error(attempt: &Attempt) -> Option<TaskError> {

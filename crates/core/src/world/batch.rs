@@ -3,7 +3,7 @@
 use crate::ids::{AttemptId, RunId, RunKey, Ticket};
 use crate::kernel::row::{AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow};
 use crate::launch::StartAttempt;
-use crate::work::Stop;
+use crate::work::{ExecutorKind, Stop};
 
 /// One row to write. A batch holds at most one `PutTask` and one `PutRun` for each row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,11 +21,11 @@ pub enum Change {
 #[derive(Clone, Debug)]
 pub enum Effect {
     Start(StartAttempt),
-    Stop(Stop),
+    Stop(ExecutorKind, Stop),
     /// Ask the executor what became of it.
-    Reattach(Ticket),
+    Reattach(ExecutorKind, Ticket),
     /// The attempt's end is durable: its executor may forget it.
-    Settle(Ticket),
+    Settle(ExecutorKind, Ticket),
     /// The run is final.
     RunEnded(RunId),
 }

@@ -1,9 +1,11 @@
 //! A version made ready for running: its shape and what each task counts against.
 
+use crate::ids::TaskNo;
 use crate::kernel::permits::{Limits, PermitSet};
 use crate::plan::dag::graph::Graph;
 use crate::plan::dag::plan::Shape;
-use crate::spec::definition::{Action, Definition, Task};
+use crate::spec::definition::{Definition, Task};
+use crate::work::ExecutorKind;
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -29,7 +31,13 @@ impl Blueprint {
         Shape { definition: &self.definition, graph: &self.graph }
     }
 
-    pub fn permits(&self, no: crate::ids::TaskNo) -> &PermitSet {
+    /// Who carries out a task that has an attempt.
+    pub fn executor(&self, no: TaskNo) -> ExecutorKind {
+        let executor = self.definition.task(no).action.executor();
+        executor.expect("a task with an attempt has an executor")
+    }
+
+    pub fn permits(&self, no: TaskNo) -> &PermitSet {
         &self.permits[no.position()]
     }
 }
@@ -40,13 +48,9 @@ fn own_tier(definition: &Definition, tier: &str) -> String {
 }
 
 fn permit_set(definition: &Definition, task: &Task, limits: &Limits) -> PermitSet {
-    let executor = match &task.action {
-        Action::Process(_) => "executor:process",
-        #[cfg(feature = "bench")]
-        Action::Echo => "executor:echo",
-        Action::Noop => return Arc::from([]),
-    };
-    let mut set: Vec<_> = ["total", executor].iter().filter_map(|name| limits.id(name)).collect();
+    let Some(executor) = task.action.executor() else { return Arc::from([]) };
+    let executor = format!("executor:{}", executor.word());
+    let mut set: Vec<_> = ["total", &executor].iter().filter_map(|name| limits.id(name)).collect();
     if let Some(tier) = &task.tier {
         let name = if definition.tiers.contains_key(tier) {
             own_tier(definition, tier)

@@ -22,10 +22,11 @@ impl World {
         for row in live {
             let attempt = row.attempt.expect("a live task has an attempt");
             let ticket = Ticket { run: key, task: row.task, attempt: attempt.id };
+            let executor = self.run_mut(key).blueprint.executor(row.task.no);
             if let Some(why) = row.stopping {
-                self.effect(Effect::Stop(Stop { ticket, why }));
+                self.effect(Effect::Stop(executor, Stop { ticket, why }));
             }
-            self.effect(Effect::Reattach(ticket));
+            self.effect(Effect::Reattach(executor, ticket));
         }
         self.refill(key, now);
         self.ending.insert(key);

@@ -9,7 +9,7 @@ use crate::kernel::row::{AttemptEnd, Log, Stopping, TaskRow};
 use crate::kernel::transition::{Event, transition};
 use crate::spec::definition::Task;
 use crate::time::Timestamp;
-use crate::work::{Ended, Outcome, Reattached, Report, ReportKind, Stop};
+use crate::work::{Ended, ExecutorKind, Outcome, Reattached, Report, ReportKind, Stop};
 use crate::world::batch::{Change, Effect};
 use crate::world::input::{Refusal, Reply};
 use crate::world::state::World;
@@ -53,6 +53,11 @@ impl World {
     fn task(&self, ticket: Ticket) -> &Task {
         let run = self.runs.get(&ticket.run).expect("the ticket was checked");
         run.blueprint.definition.task(ticket.task.no)
+    }
+
+    fn executor(&self, ticket: Ticket) -> ExecutorKind {
+        let run = self.runs.get(&ticket.run).expect("the ticket was checked");
+        run.blueprint.executor(ticket.task.no)
     }
 
     fn started(&mut self, now: Timestamp, ticket: Ticket) {
@@ -197,7 +202,7 @@ impl World {
             row.settled_at = row.fact.is_settled().then_some(now);
         });
         self.draft.task(key, ticket.task);
-        self.effect(Effect::Settle(ticket));
+        self.effect(Effect::Settle(self.executor(ticket), ticket));
         self.follow(key, no);
         self.ending.insert(key);
         self.restart_if_due(now, key, no);
@@ -225,7 +230,7 @@ impl World {
         });
         let ticket = ticket.expect("set above");
         self.draft.task(key, ticket.task);
-        self.effect(Effect::Stop(Stop { ticket, why }));
+        self.effect(Effect::Stop(self.executor(ticket), Stop { ticket, why }));
     }
 }
 

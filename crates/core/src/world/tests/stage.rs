@@ -134,15 +134,15 @@ impl Stage {
                 self.said.push(format!("start {}", name(start.ticket.task.no)));
                 self.live.insert(start.ticket.task.no, start.ticket);
             }
-            Effect::Stop(stop) => {
+            Effect::Stop(_, stop) => {
                 let line = format!("stop {} {:?}", name(stop.ticket.task.no), stop.why);
                 self.said.push(line.to_lowercase());
             }
-            Effect::Reattach(ticket) => {
+            Effect::Reattach(_, ticket) => {
                 self.said.push(format!("reattach {}", name(ticket.task.no)));
                 self.live.insert(ticket.task.no, ticket);
             }
-            Effect::Settle(ticket) => {
+            Effect::Settle(_, ticket) => {
                 self.live.remove(&ticket.task.no);
             }
             Effect::RunEnded(_) => self.said.push("end".to_owned()),
