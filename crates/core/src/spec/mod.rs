@@ -1,3 +1,32 @@
 //! From text to definition. Reads no files: the text is handed in.
+//!
+//! ```text
+//! text ─► events ─► tree of values with places ─► definition
+//!         (granit)  (build)                        (lower)
+//! ```
+//!
+//! Every mistake of a text is found at once and told as plain data, with its place. Time and
+//! memory are bounded by `limits`, whatever the text is. Nothing here knows what a run is.
 
 pub mod definition;
+pub mod code;
+pub mod diagnostic;
+mod parse;
+pub mod input;
+mod schema;
+mod schema_walk;
+
+mod place;
+mod report;
+mod scalar;
+mod tree;
+mod tagged;
+mod build;
+mod lower;
+
+pub use code::Code;
+pub use diagnostic::{Diagnostic, Severity, Span};
+pub use parse::{Context, Parsed, parse, parse_bytes};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! What a task does: exactly one of its actions.
+
+use super::super::code::Code;
+use super::super::definition::Program;
+use super::super::report::{Report, quoted};
+use super::super::tree::Field;
+use super::env::{SHELL_LINE_BYTES_MAX, bounded, filled};
+use super::expect;
+use super::fields::Fields;
+use super::vocabulary::{ACTIONS, ACTIONS_LATER, NOTHING};
+use crate::limits::ENV_VALUE_BYTES_MAX;
+
+/// An action without the settings around it.
+#[derive(Debug)]
+pub enum Doing {
+    Process(Program),
+    Noop,
+    #[cfg(feature = "bench")]
+    Echo,
+}
+
+pub fn action(task: Field<'_>, fields: &Fields<'_>, report: &mut Report) -> Option<Doing> {
+    let mut given = fields.iter().filter(|field| ACTIONS.contains(&field.name));
+    let Some(&first) = given.next() else {
+        return no_action(task, fields, report);
+    };
+    for second in given {
+        let message = format!("A task does one thing: `{}` beside `{}`.", second.name, first.name);
+        report
+            .add(Code::SeveralActions, second.name_place, message)
+            .hint("make two tasks, and `depends_on` between them")
+            .related(first.name_place, "the first action");
+    }
+    match first.name {
+        "run" => {
+            let line = filled(first, SHELL_LINE_BYTES_MAX, report)?;
+            Some(Doing::Process(Program::Shell(line.into())))
+        }
+        "command" => command(first, report).map(Doing::Process),
+        #[cfg(feature = "bench")]
+        "echo" => nothing_more(first, report).then_some(Doing::Echo),
+        _ => nothing_more(first, report).then_some(Doing::Noop),
+    }
+}
+
+fn no_action(task: Field<'_>, fields: &Fields<'_>, report: &mut Report) -> Option<Doing> {
+    // One that comes later, or is misspelt, was refused by name already.
+    let mut given = task.value.fields().into_iter().flatten();
+    let later = given.any(|field| ACTIONS_LATER.contains(&field.name));
+    if !later && !fields.has_misspelt(ACTIONS) && !fields.has_misspelt(ACTIONS_LATER) {
+        let message = format!("The task {} does nothing.", quoted(task.name));
+        report
+            .add(Code::NoAction, task.name_place, message)
+            .hint("give it `run: …`, `command: […]` or `noop: {}`");
+    }
+    None
+}
+
+fn nothing_more(field: Field<'_>, report: &mut Report) -> bool {
+    if field.value.is_map() {
+        return Fields::read(field, &NOTHING, report).is_some();
+    }
+    let hint = format!("write `{}: {{}}`", field.name);
+    expect::wrong(field, "an empty map", Some(&hint), report);
+    false
+}
+
+fn command(field: Field<'_>, report: &mut Report) -> Option<Program> {
+    let hint = "write `[program, argument]`, or use `run:` for a shell line";
+    let mut argv = Vec::new();
+    let mut good = true;
+    for item in expect::list(field, hint, report)? {
+        let argument = Field { value: item, ..field };
+        match argument_text(argument, report) {
+            Some(text) => argv.push(text.to_owned()),
+            None => good = false,
+        }
+    }
+    if good && argv.first().is_none_or(|program| program.trim().is_empty()) {
+        let message = "`command` names no program.";
+        report.add(Code::BadText, field.place(), message).hint(hint);
+        return None;
+    }
+    good.then(|| Program::Argv(argv.into()))
+}
+
+fn argument_text<'n>(argument: Field<'n>, report: &mut Report) -> Option<&'n str> {
+    let Some(text) = argument.value.scalar() else {
+        expect::wrong(argument, "a list of texts", None, report);
+        return None;
+    };
+    bounded("argument", text, (argument.place(), ENV_VALUE_BYTES_MAX), report)
+}

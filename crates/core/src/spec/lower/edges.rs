@@ -1,0 +1,134 @@
+//! Dependencies: names resolved to numbers.
+
+use super::super::code::Code;
+use super::super::definition::{Edge, When};
+use super::super::place::Place;
+use super::super::report::{Report, quoted};
+use super::super::tree::Field;
+use super::expect;
+use super::fields::Fields;
+use super::vocabulary::DEPENDENCY;
+use crate::ids::TaskNo;
+use std::collections::BTreeMap;
+
+/// Numbers of all tasks of the text, also of those with mistakes.
+pub type Numbers<'n> = BTreeMap<&'n str, TaskNo>;
+
+/// A dependency and where it is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Written {
+    pub edge: Edge,
+    pub place: Place,
+    /// Where `when` is written, if it is.
+    pub when_place: Option<Place>,
+}
+
+const WHEN: &[(&str, When)] = &[
+    ("merged", When::Merged),
+    ("success", When::Merged),
+    ("completed", When::Completed),
+    ("started", When::Started),
+    ("failed", When::Failed),
+    ("finished", When::Finished),
+];
+
+/// The dependencies of the task `own`. One alone needs no list.
+pub fn edges(
+    field: Field<'_>,
+    own: TaskNo,
+    numbers: &Numbers<'_>,
+    report: &mut Report,
+) -> Vec<Written> {
+    let items: Vec<_> = match field.value.items() {
+        Some(items) => items.collect(),
+        None if field.value.text().is_some() || field.value.is_map() => vec![field.value],
+        None => {
+            expect::wrong(field, "a list of task names", Some("write `[a, b]`"), report);
+            return Vec::new();
+        }
+    };
+    let mut first: BTreeMap<TaskNo, Place> = BTreeMap::new();
+    let mut edges = Vec::with_capacity(items.len());
+    for item in items {
+        let Some(written) = edge(Field { value: item, ..field }, own, numbers, report) else {
+            continue;
+        };
+        let Some(&before) = first.get(&written.edge.upstream) else {
+            first.insert(written.edge.upstream, written.place);
+            edges.push(written);
+            continue;
+        };
+        report
+            .add(Code::DuplicateDependency, written.place, "This dependency is given twice.")
+            .hint("keep one of them")
+            .related(before, "first given here");
+    }
+    edges
+}
+
+fn edge(
+    item: Field<'_>,
+    own: TaskNo,
+    numbers: &Numbers<'_>,
+    report: &mut Report,
+) -> Option<Written> {
+    if !item.value.is_map() {
+        let upstream = upstream(item, own, numbers, report)?;
+        let edge = Edge { upstream, when: When::Merged };
+        return Some(Written { edge, place: item.place(), when_place: None });
+    }
+    let place = Field { name_place: item.place(), ..item };
+    let fields = Fields::read(place, &DEPENDENCY, report)?;
+    let when_field = fields.get("when");
+    let when = when_field.map(|field| expect::word(field, WHEN, report));
+    let task = fields.required("task", "A dependency", report)?;
+    let upstream = upstream(task, own, numbers, report)?;
+    let edge = Edge { upstream, when: when.unwrap_or(Some(When::Merged))? };
+    let when_place = when_field.map(|field| field.place());
+    Some(Written { edge, place: task.place(), when_place })
+}
+
+fn upstream(
+    field: Field<'_>,
+    own: TaskNo,
+    numbers: &Numbers<'_>,
+    report: &mut Report,
+) -> Option<TaskNo> {
+    let Some(name) = field.value.scalar() else {
+        expect::wrong(field, "the name of a task", None, report);
+        return None;
+    };
+    let place = field.place();
+    match numbers.get(name) {
+        Some(&no) if no == own => {
+            let message = format!("The task {} depends on itself.", quoted(name));
+            report.add(Code::SelfDependency, place, message).hint("leave it out");
+            None
+        }
+        Some(&no) => Some(no),
+        None => {
+            let near = report.did_you_mean(name, numbers.keys().copied());
+            let list = name.contains([',', ' ']).then(|| "write a list: `[a, b]`".to_owned());
+            report
+                .add(Code::UnknownDependency, place, format!("There is no task {}.", quoted(name)))
+                .maybe_hint(near.or(list));
+            None
+        }
+    }
+}
+
+/// `on_failure: run` makes every edge `finished`; another `when` beside it contradicts that.
+pub fn finish_all(written: &mut [Written], on_failure: Place, report: &mut Report) {
+    for Written { edge, when_place, .. } in written {
+        if let Some(place) = when_place
+            && edge.when != When::Finished
+        {
+            let message = format!("`when: {}` contradicts `on_failure: run`.", edge.when.word());
+            report
+                .add(Code::WhenBesideOnFailure, *place, message)
+                .hint("`on_failure: run` waits until every dependency is settled: keep one of them")
+                .related(on_failure, "`on_failure: run` is given here");
+        }
+        edge.when = When::Finished;
+    }
+}

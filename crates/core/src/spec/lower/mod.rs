@@ -1,0 +1,22 @@
+//! From the tree to the definition, by hand: a mirror of the types in serde would stop at the
+//! first mistake. Each function answers `None` for a value it refused and reported, and the
+//! rest goes on.
+
+mod vocabulary;
+mod fields;
+pub mod expect;
+mod duration;
+mod size;
+mod name;
+mod label;
+mod tier;
+mod env;
+mod retries;
+mod action;
+mod settings;
+mod edges;
+mod cycle;
+mod task;
+mod workflow;
+
+pub use workflow::definition;

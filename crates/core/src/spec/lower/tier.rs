@@ -1,0 +1,55 @@
+//! The workflow's own tiers, and the names that tasks may use.
+
+use super::super::code::Code;
+use super::super::report::{Report, quoted};
+use super::super::tree::Field;
+use super::fields::Fields;
+use super::vocabulary::TIER;
+use super::{expect, name};
+use crate::limits::TIER_PERMITS_MAX;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Every tier that a task may name, also one whose limit was refused: one mistake is told once.
+#[derive(Debug)]
+pub struct Known<'k> {
+    pub own: BTreeSet<&'k str>,
+    pub server: &'k BTreeSet<String>,
+}
+
+pub fn own_names(field: Option<Field<'_>>) -> BTreeSet<&str> {
+    field.and_then(|tiers| tiers.value.fields()).into_iter().flatten().map(|t| t.name).collect()
+}
+
+pub fn tiers(field: Field<'_>, report: &mut Report) -> Option<BTreeMap<Arc<str>, u32>> {
+    let mut tiers = BTreeMap::new();
+    for tier in expect::map(field, report)? {
+        let good_name = name::check(tier.name, "a tier", tier.name_place, report);
+        let limit = match tier.value.is_map() {
+            true => Fields::read(tier, &TIER, report)
+                .and_then(|fields| fields.required("limit", "A tier", report)),
+            false => Some(tier),
+        };
+        let Some(limit) = limit else { continue };
+        let permits = expect::integer(limit, 1..=i64::from(TIER_PERMITS_MAX), report);
+        if let (Some(permits), true) = (permits, good_name) {
+            tiers.insert(tier.name.into(), u32::try_from(permits).expect("in range"));
+        }
+    }
+    Some(tiers)
+}
+
+/// The tier of a task.
+pub fn named(field: Field<'_>, known: &Known<'_>, report: &mut Report) -> Option<Arc<str>> {
+    let name = expect::text(field, report)?;
+    if known.own.contains(name) || known.server.contains(name) {
+        return Some(name.into());
+    }
+    let server = known.server.iter().map(String::as_str);
+    let hint = report.did_you_mean(name, known.own.iter().copied().chain(server));
+    report
+        .add(Code::UnknownTier, field.place(), format!("There is no tier {}.", quoted(name)))
+        .hint("name it under `tiers:` of the workflow, or in the server's configuration")
+        .maybe_hint(hint);
+    None
+}

@@ -1,0 +1,100 @@
+//! The way in: text, then tree, then definition, then its hash.
+
+use super::build;
+use super::code::Code;
+use super::definition::Definition;
+use super::diagnostic::Diagnostic;
+use super::lower;
+use super::place::Place;
+use super::report::Report;
+use crate::limits::DEFINITION_BYTES_MAX;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+
+/// What a definition may refer to beside itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'c> {
+    /// Tiers of the server, which tasks may name beside the workflow's own.
+    pub server_tiers: &'c BTreeSet<String>,
+}
+
+/// A definition without errors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parsed {
+    pub definition: Definition,
+    pub warnings: Vec<Diagnostic>,
+    /// SHA-256 of the text: the same text deployed twice makes no new version.
+    pub hash: [u8; 32],
+}
+
+/// Reads a definition, or says everything that is wrong with it.
+pub fn parse(text: &str, context: &Context<'_>) -> Result<Parsed, Vec<Diagnostic>> {
+    let mut report = Report::default();
+    let definition = read(text, context, &mut report);
+    let failed = report.has_errors();
+    let found = report.finish(text);
+    match definition {
+        Some(definition) if !failed => {
+            let hash = Sha256::digest(text.as_bytes()).into();
+            Ok(Parsed { definition, warnings: found, hash })
+        }
+        _ => Err(found),
+    }
+}
+
+/// As `parse`, for bytes that may not be text.
+pub fn parse_bytes(bytes: &[u8], context: &Context<'_>) -> Result<Parsed, Vec<Diagnostic>> {
+    if bytes.len() > DEFINITION_BYTES_MAX {
+        let mut report = Report::default();
+        too_large(bytes.len(), &mut report);
+        return Err(report.finish(""));
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => parse(text, context),
+        Err(error) => Err(not_utf8(bytes, error)),
+    }
+}
+
+fn read(text: &str, context: &Context<'_>, report: &mut Report) -> Option<Definition> {
+    if text.len() > DEFINITION_BYTES_MAX {
+        too_large(text.len(), report);
+        return None;
+    }
+    if let Some((at, found)) = text.char_indices().find(|&(_, c)| is_forbidden(c)) {
+        let message = format!("The character U+{:04X} may not stand in a text.", u32::from(found));
+        report
+            .add(Code::ForbiddenCharacter, Place::new(at, at + found.len_utf8()), message)
+            .hint("is this a text file? In quotes it can be written as an escape");
+        return None;
+    }
+    let tree = build::build(text, report)?;
+    lower::definition(tree.root(), context, report)
+}
+
+fn is_forbidden(c: char) -> bool {
+    c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')
+}
+
+fn too_large(bytes: usize, report: &mut Report) {
+    let message = format!("The text has {bytes} bytes; at most {DEFINITION_BYTES_MAX} are read.");
+    report.add(Code::TooLarge, Place::default(), message);
+}
+
+fn not_utf8(bytes: &[u8], error: std::str::Utf8Error) -> Vec<Diagnostic> {
+    let start = error.valid_up_to();
+    let length = error.error_len().unwrap_or(bytes.len() - start);
+    // Bad bytes show as one replacement character each, so that lines and columns still count.
+    let shown = String::from_utf8_lossy(&bytes[..start]);
+    let mut report = Report::default();
+    let hint = match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "this is UTF-16: save it as UTF-8",
+        _ => "save the text as UTF-8",
+    };
+    let message = format!("The byte 0x{:02X} is not UTF-8 text.", bytes[start]);
+    report.add(Code::NotUtf8, Place::new(start, start), message).hint(hint);
+    let mut found = report.finish(&shown);
+    for diagnostic in &mut found {
+        diagnostic.span.end = start + length;
+    }
+    found
+}

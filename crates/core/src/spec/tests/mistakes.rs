@@ -1,0 +1,253 @@
+//! Mistakes of a workflow.
+
+use super::{check, places, told};
+use insta::assert_snapshot;
+
+#[test]
+fn twenty_mistakes_are_twenty_diagnostics() {
+    let text = r#"nmae: x
+name: my flow
+timeout: 10
+tiers: { heavy: 0 }
+schedule: { cron: "0 2 * * *" }
+defaults: { run: x, retrys: 2 }
+tasks:
+  a: { run: x, command: [y] }
+  b: { depends_on: [a] }
+  c: { run: x, depends_on: [d0, c] }
+  d: { run: x, depends_on: [a, a] }
+  e: { run: x, depends_on: [f] }
+  f: { run: x, depends_on: [e] }
+  g: { run: x, tier: lihgt }
+  h: { run: x, retries: { max: 1, on: [exit], except: [exit] } }
+  i: { run: x, env: { 1A: x, MAINSPRING_RUN: y } }
+  l: { run: "echo ${{ x }}" }
+  m: { approval: {} }
+  m: { noop: {} }
+"#;
+    let expected = [
+        "E101 1:1",
+        "E105 2:7",
+        "E107 3:10",
+        "E109 4:17",
+        "E102 5:1",
+        "E111 6:13",
+        "E101 6:21",
+        "E204 8:16",
+        "E203 9:3",
+        "E205 10:29",
+        "E206 10:33",
+        "E207 11:32",
+        "E208 12:29",
+        "E210 14:22",
+        "E211 15:47",
+        "E105 16:23",
+        "E105 16:30",
+        "E016 17:13",
+        "E102 18:8",
+        "E009 19:3",
+    ];
+    assert_eq!(places(text), expected);
+}
+
+#[test]
+fn workflow_fields() {
+    assert_snapshot!(told("{}"), @r#"
+    E103 1:1 A workflow needs the field `name`.
+    E103 1:1 A workflow needs the field `tasks`.
+    "#);
+    assert_snapshot!(told("name: w\ntasks: {}"), @"E201 2:1 A workflow needs at least one task. (write each task under `tasks:` by its name)");
+    assert_snapshot!(told("name: w\ntasks:"), @"E201 2:1 A workflow needs at least one task. (write each task under `tasks:` by its name)");
+    assert_snapshot!(told("name: w\ntasks: [a]"), @"E104 2:8 `tasks` must be a map of tasks, not a list. (write `tasks:` and under it each task by its name)");
+    assert_snapshot!(told("name: w\nretries: 1\ntasks: {a: {noop: {}, tasks: x}}"), @r#"
+    E101 2:1 `retries` is not a field of a workflow. (`retries` belongs into a task, or into `defaults`)
+    E101 3:23 `tasks` is not a field of a task. (`tasks` belongs to the workflow, beside `tasks`)
+    "#);
+    assert_snapshot!(told("name: 5\ntiers: {a: {rate: 1/s}, b: x, c: {}}\ntasks: {a: 1, b: }"), @r#"
+    E104 1:7 `name` must be text, not a number. (put it in quotes)
+    E103 2:9 A tier needs the field `limit`.
+    E102 2:13 `rate` is not supported by this version.
+    E104 2:28 `b` must be a whole number, not text.
+    E103 2:31 A tier needs the field `limit`.
+    E104 3:12 `a` must be a map, not a number.
+    E104 3:15 `b` must be a map, not empty.
+    "#);
+    assert_snapshot!(told("name: -x\nlabels: {a: [], 'b c': x}\ndescription: 5\ntimeout: 0s\ntasks: {'a b': {noop: {}}, ../x: {noop: {}}}"), @r#"
+    E105 1:7 The name `-x` of a workflow is not allowed. (use letters, digits, `_`, `-` and `.`, and begin with a letter or digit)
+    E104 2:13 `a` must be text, not a list.
+    E105 2:17 The name `b c` of a label is not allowed. (use letters, digits, `_`, `-` and `.`, and begin with a letter or digit)
+    E104 3:14 `description` must be text, not a number. (put it in quotes)
+    E109 4:10 `timeout` must be longer than 0.
+    E105 5:9 The name `a b` of a task is not allowed. (use letters, digits, `_`, `-` and `.`, and begin with a letter or digit)
+    E105 5:28 The name `../x` of a task is not allowed. (use letters, digits, `_`, `-` and `.`, and begin with a letter or digit)
+    "#);
+    assert_snapshot!(told("name: w\ndefaults: {on_failure: run}\ntasks: {a: {noop: {}}, b: {noop: {}, depends_on: [{task: a, when: started}]}}"), @"E209 3:67 `when: started` contradicts `on_failure: run`. (`on_failure: run` waits until every dependency is settled: keep one of them) [2:24 `on_failure: run` is given here]");
+}
+
+#[test]
+fn unknown_and_later_fields() {
+    check(
+        "retires: 1",
+        &["E101 1:1 `retires` is not a field of a task. (did you mean `retries`?)"],
+    );
+    check("foreach: z.x", &["E102 1:1 `foreach` is not supported by this version."]);
+    check("if: true", &["E102 1:1 `if` is not supported by this version."]);
+    check(
+        "for_each: z.x",
+        &[
+            "E101 1:1 `for_each` is not a field of a task. (`foreach` is not supported by this version)",
+        ],
+    );
+    check("env: {T: {secret: x}}", &["E102 1:11 `secret` is not supported by this version."]);
+}
+
+#[test]
+fn dependencies() {
+    check("depends_on: [y]", &["E205 1:14 There is no task `y`."]);
+    check("depends_on: z, a", &["E205 1:13 There is no task `z, a`. (write a list: `[a, b]`)"]);
+    check(
+        "depends_on: 5",
+        &["E104 1:13 `depends_on` must be a list of task names, not a number. (write `[a, b]`)"],
+    );
+    check("depends_on: [[z]]", &["E104 1:14 `depends_on` must be the name of a task, not a list."]);
+    check("depends_on: [{when: failed}]", &["E103 1:14 A dependency needs the field `task`."]);
+    check(
+        "depends_on: [{task: z, when: faild}]",
+        &[
+            "E106 1:30 `when` must be one of `merged`, `success`, `completed`, `started`, `failed`, `finished`, not `faild`. (did you mean `failed`?)",
+        ],
+    );
+    check(
+        "on_failure: run\ndepends_on: [{task: z, when: merged}]",
+        &[
+            "E209 2:30 `when: merged` contradicts `on_failure: run`. (`on_failure: run` waits until every dependency is settled: keep one of them)",
+        ],
+    );
+}
+
+#[test]
+fn cycles_are_told_once_each() {
+    let text = "
+name: w
+tasks:
+  a: { noop: {}, depends_on: [c] }
+  b: { noop: {}, depends_on: [a] }
+  c: { noop: {}, depends_on: [b, x] }
+  x: { noop: {}, depends_on: [y] }
+  y: { noop: {}, depends_on: [x] }
+  below: { noop: {}, depends_on: [a, x] }
+";
+    assert_snapshot!(told(text), @r#"
+    E208 4:31 These tasks wait for each other: a -> c -> b -> a. (take one of these dependencies out) [6:31 `c` waits for `b`] [5:31 `b` waits for `a`]
+    E208 7:31 These tasks wait for each other: x -> y -> x. (take one of these dependencies out) [8:31 `y` waits for `x`]
+    "#);
+}
+
+#[test]
+fn durations_and_sizes() {
+    check("timeout: 10", &["E107 1:10 `10` has no unit. (write `10s` for seconds)"]);
+    check("timeout: \"1.5\"", &["E107 1:10 `1.5` has no unit. (write `1.5s` for seconds)"]);
+    check(
+        "timeout: 5 minutes",
+        &[
+            "E107 1:10 `5 minutes` is not a duration. (write it like `250ms`, `10s`, `5m`, `1h30m` or `2d`)",
+        ],
+    );
+    check("timeout: 0s", &["E109 1:10 `timeout` must be longer than 0."]);
+    check("timeout: 367d", &["E109 1:10 `timeout` must be at most 366d."]);
+    check(
+        "timeout:",
+        &[
+            "E104 1:1 `timeout` must be a duration, not empty. (write it like `250ms`, `10s`, `5m`, `1h30m` or `2d`)",
+        ],
+    );
+    check("kill_grace: 0s", &[]);
+    check("log_limit: 2GiB", &["E109 1:12 `log_limit` must be from 1 to 1073741824 bytes."]);
+    check("log_limit: 10MB", &[]);
+}
+
+#[test]
+fn retries() {
+    check("retries: -1", &["E109 1:10 `retries` must be from 0 to 10000, and is -1."]);
+    check("retries: {delay: 1s}", &["E103 1:1 `retries` needs the field `max`."]);
+    check(
+        "retries: {max: 1, factor: 0.5}",
+        &[
+            "E109 1:27 `factor` must be at least 1, and is 0.5. (`1` keeps the delay as it is, `2` doubles it each time)",
+        ],
+    );
+    check(
+        "retries: {max: 1, on: [rejected]}",
+        &["E212 1:24 `rejected` is a person's decision and never retried. (leave it out)"],
+    );
+    check(
+        "retries: {max: 1, on: []}",
+        &["E211 1:23 `on` is empty, so nothing would be retried. (write `max: 0`)"],
+    );
+    check(
+        "retries: {max: 1, on: exti}",
+        &["E106 1:23 There is no error class `exti`. (did you mean `exit`?)"],
+    );
+    check(
+        "retries: {max: 1, delay: 2m, max_delay: 1m}",
+        &["E211 1:41 `max_delay` (1m) is below `delay` (2m)."],
+    );
+    check(
+        "retries: {max: 1, jitter: yes}",
+        &["E104 1:27 `jitter` must be true or false, not text. (write `true`)"],
+    );
+}
+
+#[test]
+fn actions_and_what_programs_are_given() {
+    check(
+        "noop: {}",
+        &[
+            "E204 1:1 A task does one thing: `noop` beside `run`. (make two tasks, and `depends_on` between them)",
+        ],
+    );
+    check(
+        "env: {A: null, B: [1], C: {}}",
+        &[
+            "E104 1:10 `A` must be text, a number, true or false, not null. (write `\"\"` for an empty value)",
+            "E104 1:19 `B` must be text, a number, true or false, not a list.",
+            "E104 1:27 `C` must be text, a number, true or false, not a map.",
+        ],
+    );
+    check("workdir: ' '", &["E110 1:10 `workdir` is empty."]);
+    check("output: stdin", &["E106 1:9 `output` must be one of `file`, `stdout`, not `stdin`."]);
+    check("input: [1]", &["E104 1:8 `input` must be a map, not a list."]);
+    check("priority: 1.5", &["E104 1:11 `priority` must be a whole number, not a number."]);
+    let big = format!("env: {{A: {}}}", "x".repeat(70_000));
+    check(&big, &["E110 1:10 `A` has 70000 bytes, at most 65536 are allowed. (put it in a file)"]);
+    assert_snapshot!(told("name: w\ntasks:\n  a: {command: ls -l}\n  b: {command: []}\n  c: {command: [x, [y], null]}\n  d: {run: ''}\n  e: {run: 5}\n  f: {noop: true}\n  g: {noop: {x: 1}}\n  h: {command: ['']}\n"), @r#"
+    E104 3:16 `command` must be a list, not text. (write `[program, argument]`, or use `run:` for a shell line)
+    E110 4:16 `command` names no program. (write `[program, argument]`, or use `run:` for a shell line)
+    E104 5:20 `command` must be a list of texts, not a list.
+    E104 5:25 `command` must be a list of texts, not null.
+    E110 6:12 `run` is empty.
+    E104 7:12 `run` must be text, not a number. (put it in quotes)
+    E104 8:13 `noop` must be an empty map, not true or false. (write `noop: {}`)
+    E101 9:14 `x` is not a field of this action.
+    E110 10:16 `command` names no program. (write `[program, argument]`, or use `run:` for a shell line)
+    "#);
+}
+
+#[test]
+fn warnings_do_not_refuse() {
+    check(
+        "depends_on: [z]\ninput: {z: 1, y: 2}",
+        &["W001 2:9 The input `z` hides the output of that task. (rename the input)"],
+    );
+    let text = "name: w\ntasks:\n  a: {noop: {}, env: {A: x}, timeout: 5s, tier: gpu}\n  b: {noop: {}, depends_on: [a], input: {a: 1}}\n";
+    assert_eq!(places(text), ["W002 3:17", "W002 3:30", "W002 3:43"]);
+    assert!(super::read(text).is_ok());
+}
+
+#[test]
+fn only_so_many_are_told() {
+    let tasks: String = (0..1_000).map(|n| format!("  t{n}: {{run: x, timeout: 5}}\n")).collect();
+    let found = super::read(&format!("name: w\ntasks:\n{tasks}")).expect_err("refused");
+    assert_eq!(found.len(), crate::limits::DIAGNOSTICS_MAX + 1);
+    assert_eq!(found.last().expect("some").message, "800 more problems are not shown.");
+}

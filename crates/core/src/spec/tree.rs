@@ -1,0 +1,221 @@
+//! The document as a tree of values that know their place. Nodes lie in one arena, so that
+//! dropping a tree never recurses and an alias shares the node it names.
+
+use super::place::Place;
+use serde_json::Value;
+use std::borrow::Cow;
+
+pub(super) type NodeId = u32;
+
+#[derive(Debug)]
+pub(super) enum Kind<'t> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(Cow<'t, str>),
+    List(Vec<NodeId>),
+    Map(Vec<Entry<'t>>),
+    /// A mistake that was reported already: nobody complains about it again.
+    Broken,
+}
+
+#[derive(Debug)]
+pub(super) struct Entry<'t> {
+    pub key: Cow<'t, str>,
+    pub key_place: Place,
+    pub value: NodeId,
+}
+
+#[derive(Debug)]
+pub(super) struct Slot<'t> {
+    pub place: Place,
+    pub kind: Kind<'t>,
+}
+
+#[derive(Debug)]
+pub struct Tree<'t> {
+    pub(super) text: &'t str,
+    pub(super) slots: Vec<Slot<'t>>,
+    pub(super) root: NodeId,
+}
+
+impl<'t> Tree<'t> {
+    pub fn root(&self) -> Node<'_> {
+        Node { tree: self, id: self.root }
+    }
+}
+
+/// One value of a tree.
+#[derive(Clone, Copy, Debug)]
+pub struct Node<'n> {
+    tree: &'n Tree<'n>,
+    id: NodeId,
+}
+
+/// A key of a map and its value; for an element of a list, the list's own key.
+#[derive(Clone, Copy, Debug)]
+pub struct Field<'n> {
+    pub name: &'n str,
+    pub name_place: Place,
+    pub value: Node<'n>,
+}
+
+impl<'n> Node<'n> {
+    fn slot(self) -> &'n Slot<'n> {
+        &self.tree.slots[self.id as usize]
+    }
+
+    pub fn place(self) -> Place {
+        self.slot().place
+    }
+
+    pub fn is_broken(self) -> bool {
+        matches!(self.slot().kind, Kind::Broken)
+    }
+
+    pub fn is_null(self) -> bool {
+        matches!(self.slot().kind, Kind::Null)
+    }
+
+    pub fn is_map(self) -> bool {
+        matches!(self.slot().kind, Kind::Map(_))
+    }
+
+    pub fn text(self) -> Option<&'n str> {
+        match &self.slot().kind {
+            Kind::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A scalar as text: numbers and booleans as they were written.
+    pub fn scalar(self) -> Option<&'n str> {
+        match &self.slot().kind {
+            Kind::Text(text) => Some(text),
+            Kind::Bool(_) | Kind::Int(_) | Kind::Float(_) => {
+                self.tree.text.get(self.place().range())
+            }
+            Kind::Null | Kind::List(_) | Kind::Map(_) | Kind::Broken => None,
+        }
+    }
+
+    pub fn bool(self) -> Option<bool> {
+        match self.slot().kind {
+            Kind::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub fn int(self) -> Option<i64> {
+        match self.slot().kind {
+            Kind::Int(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Any number.
+    pub fn float(self) -> Option<f64> {
+        match self.slot().kind {
+            #[expect(clippy::cast_precision_loss, reason = "a factor needs no 64 bits")]
+            Kind::Int(value) => Some(value as f64),
+            Kind::Float(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub fn items(self) -> Option<impl ExactSizeIterator<Item = Node<'n>>> {
+        match &self.slot().kind {
+            Kind::List(items) => Some(items.iter().map(move |&id| Node { tree: self.tree, id })),
+            _ => None,
+        }
+    }
+
+    pub fn fields(self) -> Option<impl ExactSizeIterator<Item = Field<'n>>> {
+        match &self.slot().kind {
+            Kind::Map(entries) => Some(entries.iter().map(move |entry| Field {
+                name: &entry.key,
+                name_place: entry.key_place,
+                value: Node { tree: self.tree, id: entry.value },
+            })),
+            _ => None,
+        }
+    }
+
+    /// What a message calls it.
+    pub fn what(self) -> &'static str {
+        match &self.slot().kind {
+            Kind::Null if self.place().is_empty() => "empty",
+            Kind::Null => "null",
+            Kind::Bool(_) => "true or false",
+            Kind::Int(_) | Kind::Float(_) => "a number",
+            Kind::Text(_) => "text",
+            Kind::List(_) => "a list",
+            Kind::Map(_) => "a map",
+            Kind::Broken => "broken",
+        }
+    }
+
+    /// The same value as JSON; its depth and size are bounded by those of the document.
+    pub fn to_json(self) -> Value {
+        match &self.slot().kind {
+            Kind::Null | Kind::Broken => Value::Null,
+            Kind::Bool(value) => Value::Bool(*value),
+            Kind::Int(value) => Value::from(*value),
+            Kind::Float(value) => Value::from(*value),
+            Kind::Text(text) => Value::from(text.as_ref()),
+            Kind::List(_) => self.items().into_iter().flatten().map(Node::to_json).collect(),
+            Kind::Map(_) => Value::Object(
+                self.fields()
+                    .into_iter()
+                    .flatten()
+                    .map(|field| (field.name.to_owned(), field.value.to_json()))
+                    .collect(),
+            ),
+        }
+    }
+
+    /// Whether some mistake inside was reported already.
+    pub fn has_broken(self) -> bool {
+        match &self.slot().kind {
+            Kind::Broken => true,
+            Kind::List(_) => self.items().into_iter().flatten().any(Node::has_broken),
+            Kind::Map(_) => {
+                self.fields().into_iter().flatten().any(|field| field.value.has_broken())
+            }
+            _ => false,
+        }
+    }
+
+    /// Follows a JSON pointer as far as it goes, and says where that is.
+    pub fn place_of(self, pointer: &str) -> Place {
+        let mut at = Field { name: "", name_place: self.place(), value: self };
+        for step in pointer.split('/').skip(1) {
+            let step = step.replace("~1", "/").replace("~0", "~");
+            let next = match &at.value.slot().kind {
+                Kind::Map(_) => at.value.fields().into_iter().flatten().find(|f| f.name == step),
+                Kind::List(items) => step
+                    .parse::<usize>()
+                    .ok()
+                    .and_then(|index| items.get(index))
+                    .map(|&id| Field { value: Node { tree: self.tree, id }, ..at }),
+                _ => None,
+            };
+            match next {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        at.place()
+    }
+}
+
+impl Field<'_> {
+    /// Where to point at for a bad value: at the value, or at the name when that is empty or
+    /// a whole block.
+    pub fn place(&self) -> Place {
+        let place = self.value.place();
+        let block = self.value.tree.text.get(place.range()).is_some_and(|text| text.contains('\n'));
+        if place.is_empty() || block { self.name_place } else { place }
+    }
+}
