@@ -2,7 +2,14 @@
 //! processes, and takes no decisions: a change is written as it is told.
 
 mod contract;
+mod grouped;
+mod refused;
+mod thread;
+mod memory;
+mod sqlite;
 
 pub use contract::{
     CommitError, Done, Fence, ReadError, Reading, Registration, RunsQuery, Store, StoredRun,
 };
+pub use memory::{Memory, Model};
+pub use sqlite::{OpenError, Sqlite};

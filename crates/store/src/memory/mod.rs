@@ -1,0 +1,8 @@
+//! The reference model: what a store means, without a disk. Simulations drive it without
+//! async and take copies of it; the other stores are compared with it.
+
+mod model;
+mod store;
+
+pub use model::Model;
+pub use store::Memory;

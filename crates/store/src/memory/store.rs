@@ -1,0 +1,163 @@
+//! The model behind the contract of every store.
+//!
+//! ```text
+//!  commit() ── queue ──► thread: apply to the model ──► done()
+//!  reads, …_now() ─────► lock the model, answer at once
+//! ```
+//! The thread is started by the first `commit`: a simulation that only calls the `…_now`
+//! methods has none.
+
+use super::model::Model;
+use crate::contract::{
+    CommitError, Done, Fence, ReadError, Reading, Registration, RunsQuery, Store, StoredRun,
+};
+use crate::thread::Thread;
+use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::row::{AttemptRow, Log, RunHead, RunProgress, VersionRow};
+use mainspring_core::world::batch::Change;
+use std::future::ready;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+
+#[derive(Debug, Default)]
+pub struct Memory {
+    model: Arc<Mutex<Model>>,
+    committer: OnceLock<Committer>,
+}
+
+impl Memory {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A store that begins with the rows of a snapshot.
+    pub fn from_model(model: Model) -> Self {
+        Self { model: Arc::new(Mutex::new(model)), committer: OnceLock::new() }
+    }
+
+    /// A copy of every row, as a crash at this moment would leave them.
+    pub fn snapshot(&self) -> Model {
+        self.model().clone()
+    }
+
+    pub fn register_now(&self, scheduler: SchedulerId) -> Registration {
+        self.model().register(scheduler)
+    }
+
+    pub fn apply_now(&self, fence: Fence, changes: &[Change]) -> Result<(), CommitError> {
+        self.model().apply(fence, changes)
+    }
+
+    pub fn unfinished_now(&self, scheduler: SchedulerId) -> Vec<(RunKey, RunId)> {
+        self.model().unfinished(scheduler)
+    }
+
+    pub fn load_now(&self, id: RunId) -> Option<StoredRun> {
+        self.model().run(id)
+    }
+
+    pub fn runs_now(&self, query: &RunsQuery) -> Vec<(RunHead, RunProgress)> {
+        self.model().runs(query)
+    }
+
+    pub fn version_now(&self, workflow: &str, number: Option<u32>) -> Option<VersionRow> {
+        self.model().version(workflow, number)
+    }
+
+    pub fn attempts_now(&self, run: RunKey) -> Vec<AttemptRow> {
+        self.model().attempts(run)
+    }
+
+    pub fn log_now(&self, run: RunKey, attempt: AttemptId) -> Option<Log> {
+        self.model().log(run, attempt)
+    }
+
+    fn model(&self) -> MutexGuard<'_, Model> {
+        lock(&self.model)
+    }
+}
+
+/// A panic elsewhere cannot leave the model half written: it checks before it writes.
+fn lock(model: &Mutex<Model>) -> MutexGuard<'_, Model> {
+    model.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Store for Memory {
+    fn register(&self, scheduler: SchedulerId) -> Reading<'_, Registration> {
+        answer(self.register_now(scheduler))
+    }
+
+    fn commit(&self, fence: Fence, changes: Vec<Change>, done: Done) {
+        let committer = self.committer.get_or_init(|| Committer::start(&self.model));
+        committer.send(Job { fence, changes, done });
+    }
+
+    fn unfinished(&self, scheduler: SchedulerId) -> Reading<'_, Vec<(RunKey, RunId)>> {
+        answer(self.unfinished_now(scheduler))
+    }
+
+    fn run(&self, id: RunId) -> Reading<'_, Option<StoredRun>> {
+        answer(self.load_now(id))
+    }
+
+    fn runs(&self, query: RunsQuery) -> Reading<'_, Vec<(RunHead, RunProgress)>> {
+        answer(self.runs_now(&query))
+    }
+
+    fn version(&self, workflow: &str, number: Option<u32>) -> Reading<'_, Option<VersionRow>> {
+        answer(self.version_now(workflow, number))
+    }
+
+    fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>> {
+        answer(self.attempts_now(run))
+    }
+
+    fn log(&self, run: RunKey, attempt: AttemptId) -> Reading<'_, Option<Log>> {
+        answer(self.log_now(run, attempt))
+    }
+}
+
+fn answer<T: Send + 'static>(value: T) -> Reading<'static, T> {
+    Box::pin(ready(Ok::<T, ReadError>(value)))
+}
+
+struct Job {
+    fence: Fence,
+    changes: Vec<Change>,
+    done: Done,
+}
+
+#[derive(Debug)]
+struct Committer {
+    queue: Option<mpsc::Sender<Job>>,
+    thread: Thread,
+}
+
+impl Committer {
+    fn start(model: &Arc<Mutex<Model>>) -> Self {
+        let (queue, jobs) = mpsc::channel::<Job>();
+        let model = Arc::clone(model);
+        let thread = Thread::start("memory-writer", move || {
+            for Job { fence, changes, done } in jobs {
+                let result = lock(&model).apply(fence, &changes);
+                done(result);
+            }
+        });
+        let thread = thread.expect("the model is for tests: they can start a thread");
+        Self { queue: Some(queue), thread }
+    }
+
+    fn send(&self, job: Job) {
+        let queue = self.queue.as_ref().expect("taken only by drop");
+        if let Err(mpsc::SendError(job)) = queue.send(job) {
+            let what = "the store's writer has ended".to_owned();
+            (job.done)(Err(CommitError::Failed { what, source: None }));
+        }
+    }
+}
+
+impl Drop for Committer {
+    fn drop(&mut self) {
+        self.queue = None;
+        self.thread.join();
+    }
+}

@@ -1,0 +1,59 @@
+//! Versions of the schema, in order. A migration that was released never changes.
+
+use super::open::OpenError;
+use rusqlite::{Connection, TransactionBehavior};
+use std::path::Path;
+
+const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_first.sql")];
+
+/// Marks the file as Mainspring's: "Main" in ASCII.
+const APPLICATION_ID: u32 = 0x4d61_696e;
+
+const fn newest() -> usize {
+    MIGRATIONS.len()
+}
+
+/// Brings the file up to date. Holds the write lock from looking to the last change, so that
+/// two programs that start at once do not both migrate.
+pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), OpenError> {
+    let failed = |error| OpenError::failed(error, path);
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let found = found(&tx, path)?;
+    if found == newest() {
+        return Ok(());
+    }
+    for migration in &MIGRATIONS[found..] {
+        tx.execute_batch(migration).map_err(failed)?;
+    }
+    tx.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
+    tx.pragma_update(None, "user_version", newest()).map_err(failed)?;
+    tx.commit().map_err(failed)
+}
+
+/// Looks without a change: a reader takes a file only as it is.
+pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), OpenError> {
+    match found(conn, path)? {
+        found if found == newest() => Ok(()),
+        found => Err(OpenError::Older { path: path.to_owned(), found, known: newest() }),
+    }
+}
+
+/// The schema's version; 0 for an empty file. Refuses what this program must not touch.
+fn found(conn: &Connection, path: &Path) -> Result<usize, OpenError> {
+    let failed = |error| OpenError::failed(error, path);
+    let number = |pragma| conn.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));
+    let application = number("application_id").map_err(failed)?;
+    let version = number("user_version").map_err(failed)? as usize;
+    let tables: u32 = conn
+        .query_row("select count(*) from sqlite_schema", [], |row| row.get(0))
+        .map_err(failed)?;
+    let path = path.to_owned();
+    match (application, version, tables) {
+        (0, 0, 0) => Ok(0),
+        (APPLICATION_ID, version, _) if version > newest() => {
+            Err(OpenError::Newer { path, found: version, known: newest() })
+        }
+        (APPLICATION_ID, version, _) => Ok(version),
+        _ => Err(OpenError::Foreign { path }),
+    }
+}

@@ -1,0 +1,111 @@
+//! The database behind the contract of every store.
+
+use super::checkpoint::{Checkpointer, CheckpointerError, Wal};
+use super::open::{self, OpenError};
+use super::reader::{READERS, Readers, ended};
+use super::tables::{attempts, logs, run_list, runs, tasks, versions};
+use super::writer::{self, Job, Writer};
+use crate::contract::{
+    CommitError, Done, Fence, ReadError, Reading, Registration, RunsQuery, Store, StoredRun,
+};
+use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::row::{AttemptRow, Log, RunHead, RunProgress, VersionRow};
+use mainspring_core::world::batch::Change;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// A database file. Dropping it finishes what was handed over and waits for its threads.
+#[derive(Debug)]
+pub struct Sqlite {
+    // The order in which they end: the writer's connection is the last to close, because only
+    // a connection that may write leaves one whole file behind.
+    readers: Readers,
+    _checkpointer: Option<Checkpointer>,
+    /// None when it was opened for reading only.
+    writer: Option<Writer>,
+}
+
+impl Sqlite {
+    /// Opens the database for deciding: creates the file if there is none (its folder must
+    /// exist), brings its schema up to date. Whoever calls holds the data folder's lock.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        open::prepare(path)?;
+        let wal = Arc::new(Wal::new());
+        let conn = writer::open(path, &wal).map_err(|error| OpenError::failed(error, path))?;
+        let readers = Self::readers(path)?;
+        let checkpointer =
+            Checkpointer::start(path, Arc::clone(&wal)).map_err(|error| match error {
+                CheckpointerError::Sql(error) => OpenError::failed(error, path),
+                CheckpointerError::Thread(error) => OpenError::io(error, path),
+            })?;
+        let writer = Writer::start(path, conn, wal).map_err(|error| OpenError::io(error, path))?;
+        Ok(Self { readers, _checkpointer: Some(checkpointer), writer: Some(writer) })
+    }
+
+    /// Opens the database for looking, also while a server writes to it. Creates nothing,
+    /// migrates nothing, takes no lock.
+    pub fn open_read_only(path: &Path) -> Result<Self, OpenError> {
+        Ok(Self { readers: Self::readers(path)?, _checkpointer: None, writer: None })
+    }
+
+    fn readers(path: &Path) -> Result<Readers, OpenError> {
+        let (connections, frozen) = open::readers(path, READERS)?;
+        Readers::start(path, connections, frozen).map_err(|error| OpenError::io(error, path))
+    }
+}
+
+const READ_ONLY: &str = "the database was opened for reading only";
+
+impl Store for Sqlite {
+    fn register(&self, scheduler: SchedulerId) -> Reading<'_, Registration> {
+        let (reply, answer) = oneshot::channel();
+        match &self.writer {
+            Some(writer) => writer.send(Job::Register { scheduler, reply }),
+            None => {
+                let what = READ_ONLY.to_owned();
+                let _ = reply.send(Err(ReadError::Failed { what, source: None }));
+            }
+        }
+        Box::pin(async move { answer.await.unwrap_or_else(|_| Err(ended())) })
+    }
+
+    fn commit(&self, fence: Fence, changes: Vec<Change>, done: Done) {
+        match &self.writer {
+            Some(writer) => writer.send(Job::Commit { fence, changes, done }),
+            None => self.readers.send(Box::new(move |_| {
+                let what = READ_ONLY.to_owned();
+                done(Err(CommitError::Failed { what, source: None }));
+            })),
+        }
+    }
+
+    fn unfinished(&self, scheduler: SchedulerId) -> Reading<'_, Vec<(RunKey, RunId)>> {
+        self.readers.ask(move |conn| runs::unfinished(conn, scheduler))
+    }
+
+    fn run(&self, id: RunId) -> Reading<'_, Option<StoredRun>> {
+        self.readers.ask(move |conn| {
+            let Some((head, progress)) = runs::load(conn, id)? else { return Ok(None) };
+            let tasks = tasks::of_run(conn, head.key)?;
+            Ok(Some(StoredRun { head, progress, tasks }))
+        })
+    }
+
+    fn runs(&self, query: RunsQuery) -> Reading<'_, Vec<(RunHead, RunProgress)>> {
+        self.readers.ask(move |conn| run_list::list(conn, &query))
+    }
+
+    fn version(&self, workflow: &str, number: Option<u32>) -> Reading<'_, Option<VersionRow>> {
+        let workflow = workflow.to_owned();
+        self.readers.ask(move |conn| versions::load(conn, &workflow, number))
+    }
+
+    fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>> {
+        self.readers.ask(move |conn| attempts::of_run(conn, run))
+    }
+
+    fn log(&self, run: RunKey, attempt: AttemptId) -> Reading<'_, Option<Log>> {
+        self.readers.ask(move |conn| logs::load(conn, run, attempt))
+    }
+}

@@ -1,0 +1,145 @@
+//! Superseded attempts; and how an attempt is written in any table that holds one.
+
+use crate::sqlite::cells::Cells;
+use crate::sqlite::fault::Fault;
+use mainspring_core::ids::{AttemptId, RunKey, TaskNo, TaskRef};
+use mainspring_core::json::Json;
+use mainspring_core::kernel::row::{Attempt, AttemptEnd, AttemptRow};
+use rusqlite::{Connection, Row, params};
+use std::borrow::Cow;
+
+/// History is append-only: should an attempt come again, the first word on it stands.
+const INSERT: &str = "
+    insert into attempts (run, no, ix, number, id, dispatched_at, started_at, finished_at,
+                          ending, ending_detail, output)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+    on conflict do nothing";
+const OF_RUN: &str = "
+    select run, no, ix, number, id, dispatched_at, started_at, finished_at,
+           ending, ending_detail, output
+    from attempts where run = ?1 order by no, ix, number, id";
+
+pub(in crate::sqlite) fn insert(
+    conn: &Connection,
+    rows: &[(RunKey, &AttemptRow)],
+) -> Result<(), Fault> {
+    let mut statement = conn.prepare_cached(INSERT)?;
+    for (run, AttemptRow { task, attempt, output }) in rows {
+        let ending = attempt.end.as_ref().map(Ending::of);
+        statement.execute(params![
+            run.0,
+            task.no.0,
+            index(*task),
+            attempt.number,
+            attempt.id.as_bytes(),
+            attempt.dispatched_at.0,
+            attempt.started_at.map(|at| at.0),
+            attempt.finished_at.map(|at| at.0),
+            ending.as_ref().map(|ending| ending.word),
+            ending.as_ref().and_then(|ending| ending.detail.as_deref()),
+            output.as_ref().map(Json::as_str),
+        ])?;
+    }
+    Ok(())
+}
+
+pub(in crate::sqlite) fn of_run(conn: &Connection, run: RunKey) -> Result<Vec<AttemptRow>, Fault> {
+    let mut statement = conn.prepare_cached(OF_RUN)?;
+    let mut rows = statement.query([run.0])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+fn read(row: &Row<'_>) -> Result<AttemptRow, Fault> {
+    let mut cells = Cells::of(row, "attempts", 5);
+    let _run: i64 = cells.take()?;
+    Ok(AttemptRow {
+        task: read_task_ref(&mut cells)?,
+        attempt: Attempt {
+            number: cells.take()?,
+            id: AttemptId::from_bytes(cells.take()?),
+            dispatched_at: cells.time()?,
+            started_at: cells.maybe_time()?,
+            finished_at: cells.maybe_time()?,
+            end: read_end(&mut cells)?,
+        },
+        output: cells.maybe_json()?,
+    })
+}
+
+/// No column of a key is null: a plain task has the index -1.
+pub(super) fn index(task: TaskRef) -> i64 {
+    task.index.map_or(-1, i64::from)
+}
+
+pub(super) fn read_task_ref(cells: &mut Cells<'_>) -> Result<TaskRef, Fault> {
+    let no = TaskNo(cells.take()?);
+    let index = match cells.take::<i64>()? {
+        -1 => None,
+        index => {
+            let index = u32::try_from(index);
+            Some(index.map_err(|_| cells.contradiction("no instance has this index"))?)
+        }
+    };
+    Ok(TaskRef { no, index })
+}
+
+/// An end as two columns: its word, and what else there is to say.
+pub(super) struct Ending<'a> {
+    pub word: &'static str,
+    pub detail: Option<Cow<'a, str>>,
+}
+
+impl<'a> Ending<'a> {
+    pub fn of(end: &'a AttemptEnd) -> Self {
+        match end {
+            AttemptEnd::Success => Self { word: "success", detail: None },
+            AttemptEnd::Failed(error) => {
+                let text = serde_json::to_string(error).expect("plain data serializes");
+                Self { word: "failed", detail: Some(text.into()) }
+            }
+            AttemptEnd::Cancelled => Self { word: "cancelled", detail: None },
+            AttemptEnd::Refused(why) => Self { word: "refused", detail: Some(Cow::Borrowed(why)) },
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum EndWord {
+    Success,
+    Failed,
+    Cancelled,
+    Refused,
+}
+
+fn end_word(word: &str) -> Option<EndWord> {
+    match word {
+        "success" => Some(EndWord::Success),
+        "failed" => Some(EndWord::Failed),
+        "cancelled" => Some(EndWord::Cancelled),
+        "refused" => Some(EndWord::Refused),
+        _ => None,
+    }
+}
+
+/// Reads the columns `ending` and `ending_detail`.
+pub(super) fn read_end(cells: &mut Cells<'_>) -> Result<Option<AttemptEnd>, Fault> {
+    let Some(word) = cells.maybe_word(end_word)? else {
+        cells.take::<Option<String>>()?;
+        return Ok(None);
+    };
+    Ok(Some(match word {
+        EndWord::Failed => AttemptEnd::Failed(Box::new(cells.structure()?)),
+        EndWord::Refused => AttemptEnd::Refused(cells.take::<String>()?.into()),
+        EndWord::Success | EndWord::Cancelled => {
+            cells.take::<Option<String>>()?;
+            match word {
+                EndWord::Success => AttemptEnd::Success,
+                _ => AttemptEnd::Cancelled,
+            }
+        }
+    }))
+}

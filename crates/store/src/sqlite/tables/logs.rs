@@ -1,0 +1,51 @@
+//! What attempts wrote, when it was little; else how much there is in its file.
+
+use crate::sqlite::cells::Cells;
+use crate::sqlite::fault::Fault;
+use mainspring_core::ids::{AttemptId, RunKey};
+use mainspring_core::kernel::row::Log;
+use rusqlite::{Connection, Row, params};
+
+/// A log is handed over once; should it come again, the first one stands.
+const INSERT: &str = "
+    insert into logs (run, attempt, inline, file_bytes) values (?1, ?2, ?3, ?4)
+    on conflict (run, attempt) do nothing";
+const LOAD: &str = "
+    select run, attempt, inline, file_bytes from logs where run = ?1 and attempt = ?2";
+
+pub(in crate::sqlite) fn insert(
+    conn: &Connection,
+    rows: &[(RunKey, AttemptId, &Log)],
+) -> Result<(), Fault> {
+    let mut statement = conn.prepare_cached(INSERT)?;
+    for (run, attempt, log) in rows {
+        let (inline, file_bytes) = match log {
+            Log::Inline(bytes) => (Some(&**bytes), None),
+            Log::File { bytes } => (None, Some(*bytes)),
+        };
+        statement.execute(params![run.0, attempt.as_bytes(), inline, file_bytes])?;
+    }
+    Ok(())
+}
+
+pub(in crate::sqlite) fn load(
+    conn: &Connection,
+    run: RunKey,
+    attempt: AttemptId,
+) -> Result<Option<Log>, Fault> {
+    let mut statement = conn.prepare_cached(LOAD)?;
+    let mut rows = statement.query(params![run.0, attempt.as_bytes()])?;
+    rows.next()?.map(read).transpose()
+}
+
+fn read(row: &Row<'_>) -> Result<Log, Fault> {
+    let mut cells = Cells::of(row, "logs", 2);
+    let (_run, _attempt) = (cells.take::<i64>()?, cells.take::<[u8; 16]>()?);
+    let inline = cells.take::<Option<Vec<u8>>>()?;
+    let file_bytes = cells.take::<Option<u64>>()?;
+    match (inline, file_bytes) {
+        (Some(bytes), None) => Ok(Log::Inline(bytes.into())),
+        (None, Some(bytes)) => Ok(Log::File { bytes }),
+        _ => Err(cells.contradiction("must be either inline or in a file")),
+    }
+}

@@ -1,0 +1,272 @@
+//! Runs: what is said of them once, and what changes while they live.
+
+use super::schedulers;
+use super::tasks::read_hold;
+use crate::refused::Refused;
+use crate::sqlite::cells::Cells;
+use crate::sqlite::fault::Fault;
+use mainspring_core::ids::{RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::row::{
+    CancelCause, Counts, RunError, RunHead, RunKind, RunProgress, RunStatus,
+};
+use rusqlite::{CachedStatement, Connection, ErrorCode, Row, ToSql, params};
+
+/// Every update rewrites its row: an input larger than this has a row of its own, so that a
+/// step of a run does not cost its input again.
+const INPUT_INLINE_BYTES_MAX: usize = 1024;
+
+/// The numbers of what changes are the same here and in `PUT`.
+const INSERT: &str = "
+    insert into runs (key, status, held_by, held_at, cancel, owner, stamp, started_at,
+                      opened_at, finished_at, error, tasks_total, tasks_live, tasks_success,
+                      tasks_failed, tasks_cancelled, tasks_skipped, id, workflow, version, kind,
+                      input, labels, priority, triggered_by, workdir, parent, created_at)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+            ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)";
+const INSERT_INPUT: &str = "insert into inputs (run, input) values (?1, ?2)";
+const PUT: &str = "
+    update runs set status = ?2, held_by = ?3, held_at = ?4, cancel = ?5, owner = ?6,
+        stamp = ?7, started_at = ?8, opened_at = ?9, finished_at = ?10, error = ?11,
+        tasks_total = ?12, tasks_live = ?13, tasks_success = ?14, tasks_failed = ?15,
+        tasks_cancelled = ?16, tasks_skipped = ?17
+    where key = ?1";
+const EXISTS: &str = "select 1 from runs where key = ?1";
+const UNFINISHED: &str = "
+    select key, id from runs indexed by runs_unfinished
+    where status in ('pending', 'running', 'paused', 'cancelling')
+      and owner = (select ordinal from schedulers where id = ?1)
+    order by created_at, id";
+
+/// What `read` takes, in its order.
+macro_rules! columns {
+    () => {
+        "key, id, workflow, version, kind,
+         coalesce(input, (select input from inputs where run = key)) as input,
+         labels, priority, triggered_by, workdir, parent, created_at, status, held_by, held_at,
+         cancel, (select id from schedulers where ordinal = owner) as owner, stamp, started_at,
+         opened_at, finished_at, error, tasks_total, tasks_live, tasks_success, tasks_failed,
+         tasks_cancelled, tasks_skipped"
+    };
+}
+pub(super) use columns;
+
+const LOAD: &str = concat!("select ", columns!(), " from runs where id = ?1");
+
+pub(in crate::sqlite) fn insert(
+    conn: &Connection,
+    rows: &[(&RunHead, &RunProgress)],
+) -> Result<(), Fault> {
+    let mut owners = Owners::of(conn);
+    let mut statement = conn.prepare_cached(INSERT)?;
+    for (head, progress) in rows {
+        let is_large = head.input.as_str().len() > INPUT_INLINE_BYTES_MAX;
+        let input = (!is_large).then_some(head.input.as_str());
+        bind_progress(&mut statement, head.key, progress, &mut owners)?;
+        bind_head(&mut statement, head, input)?;
+        match statement.raw_execute() {
+            Ok(_) => {}
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                return Err(Refused::RunExists { key: head.key, id: head.id }.into());
+            }
+            Err(error) => return Err(error.into()),
+        }
+        if is_large {
+            conn.prepare_cached(INSERT_INPUT)?.execute(params![head.key.0, head.input.as_str()])?;
+        }
+    }
+    Ok(())
+}
+
+pub(in crate::sqlite) fn put(
+    conn: &Connection,
+    rows: &[(RunKey, &RunProgress)],
+) -> Result<(), Fault> {
+    let mut owners = Owners::of(conn);
+    let mut statement = conn.prepare_cached(PUT)?;
+    for (run, progress) in rows {
+        bind_progress(&mut statement, *run, progress, &mut owners)?;
+        if statement.raw_execute()? == 0 {
+            return Err(Refused::RunUnknown(*run).into());
+        }
+    }
+    Ok(())
+}
+
+/// Parameters 1 to 17.
+fn bind_progress(
+    statement: &mut CachedStatement<'_>,
+    run: RunKey,
+    progress: &RunProgress,
+    owners: &mut Owners<'_>,
+) -> Result<(), Fault> {
+    let Counts { total, live, success, failed, cancelled, skipped } = progress.counts;
+    let owner = owners.ordinal(progress.owner)?;
+    let values: [&dyn ToSql; 17] = [
+        &run.0,
+        &progress.status.word(),
+        &progress.hold.as_ref().map(|hold| hold.by.as_str()),
+        &progress.hold.as_ref().map(|hold| hold.at.0),
+        &progress.cancel.as_ref().map(structure),
+        &owner,
+        &progress.stamp,
+        &progress.started_at.map(|at| at.0),
+        &progress.opened_at.map(|at| at.0),
+        &progress.finished_at.map(|at| at.0),
+        &progress.error.as_ref().map(structure),
+        &total,
+        &live,
+        &success,
+        &failed,
+        &cancelled,
+        &skipped,
+    ];
+    bind(statement, 1, &values)
+}
+
+/// Parameters 18 to 28.
+fn bind_head(
+    statement: &mut CachedStatement<'_>,
+    head: &RunHead,
+    input: Option<&str>,
+) -> Result<(), Fault> {
+    let values: [&dyn ToSql; 11] = [
+        head.id.as_bytes(),
+        &&*head.workflow,
+        &head.version,
+        &kind_word(head.kind),
+        &input,
+        &structure(&head.labels),
+        &head.priority,
+        &head.triggered_by,
+        &head.workdir,
+        &head.parent.as_ref().map(RunId::as_bytes),
+        &head.created_at.0,
+    ];
+    bind(statement, 18, &values)
+}
+
+fn bind(
+    statement: &mut CachedStatement<'_>,
+    first: usize,
+    values: &[&dyn ToSql],
+) -> Result<(), Fault> {
+    for (at, value) in values.iter().enumerate() {
+        statement.raw_bind_parameter(first + at, value)?;
+    }
+    Ok(())
+}
+
+pub(in crate::sqlite) fn exists(conn: &Connection, run: RunKey) -> Result<bool, Fault> {
+    Ok(conn.prepare_cached(EXISTS)?.exists([run.0])?)
+}
+
+pub(in crate::sqlite) fn unfinished(
+    conn: &Connection,
+    scheduler: SchedulerId,
+) -> Result<Vec<(RunKey, RunId)>, Fault> {
+    let mut statement = conn.prepare_cached(UNFINISHED)?;
+    let mut rows = statement.query([scheduler.as_bytes()])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let mut cells = Cells::of(row, "runs", 1);
+        found.push((RunKey(cells.take()?), RunId::from_bytes(cells.take()?)));
+    }
+    Ok(found)
+}
+
+pub(in crate::sqlite) fn load(
+    conn: &Connection,
+    id: RunId,
+) -> Result<Option<(RunHead, RunProgress)>, Fault> {
+    let mut statement = conn.prepare_cached(LOAD)?;
+    let mut rows = statement.query([id.as_bytes()])?;
+    rows.next()?.map(read).transpose()
+}
+
+pub(super) fn read(row: &Row<'_>) -> Result<(RunHead, RunProgress), Fault> {
+    let mut cells = Cells::of(row, "runs", 1);
+    Ok((read_head(&mut cells)?, read_progress(&mut cells)?))
+}
+
+fn read_head(cells: &mut Cells<'_>) -> Result<RunHead, Fault> {
+    Ok(RunHead {
+        key: RunKey(cells.take()?),
+        id: RunId::from_bytes(cells.take()?),
+        workflow: cells.take::<String>()?.into(),
+        version: cells.take()?,
+        kind: cells.word(kind_from_word)?,
+        input: cells.json()?,
+        labels: cells.structure()?,
+        priority: cells.take()?,
+        triggered_by: cells.take()?,
+        workdir: cells.take()?,
+        parent: cells.take::<Option<[u8; 16]>>()?.map(RunId::from_bytes),
+        created_at: cells.time()?,
+    })
+}
+
+fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
+    Ok(RunProgress {
+        status: cells.word(status_from_word)?,
+        hold: read_hold(cells)?,
+        cancel: cells.maybe_structure::<CancelCause>()?,
+        owner: SchedulerId::from_bytes(cells.take()?),
+        stamp: cells.take()?,
+        started_at: cells.maybe_time()?,
+        opened_at: cells.maybe_time()?,
+        finished_at: cells.maybe_time()?,
+        error: cells.maybe_structure::<RunError>()?,
+        counts: Counts {
+            total: cells.take()?,
+            live: cells.take()?,
+            success: cells.take()?,
+            failed: cells.take()?,
+            cancelled: cells.take()?,
+            skipped: cells.take()?,
+        },
+    })
+}
+
+/// Ordinals of owners; those of one batch are nearly always the same.
+struct Owners<'a> {
+    conn: &'a Connection,
+    last: Option<(SchedulerId, u32)>,
+}
+
+impl<'a> Owners<'a> {
+    fn of(conn: &'a Connection) -> Self {
+        Self { conn, last: None }
+    }
+
+    fn ordinal(&mut self, owner: SchedulerId) -> Result<u32, Fault> {
+        if let Some((known, ordinal)) = self.last
+            && known == owner
+        {
+            return Ok(ordinal);
+        }
+        let ordinal = schedulers::ordinal(self.conn, owner)?.ok_or(Refused::OwnerUnknown(owner))?;
+        self.last = Some((owner, ordinal));
+        Ok(ordinal)
+    }
+}
+
+fn structure(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("plain data serializes")
+}
+
+const fn kind_word(kind: RunKind) -> &'static str {
+    match kind {
+        RunKind::Dag => "dag",
+    }
+}
+
+fn kind_from_word(word: &str) -> Option<RunKind> {
+    match word {
+        "dag" => Some(RunKind::Dag),
+        _ => None,
+    }
+}
+
+fn status_from_word(word: &str) -> Option<RunStatus> {
+    RunStatus::ALL.iter().copied().find(|status| status.word() == word)
+}

@@ -1,0 +1,54 @@
+//! Who decides.
+
+use crate::contract::{Fence, Registration};
+use crate::sqlite::fault::Fault;
+use mainspring_core::ids::{RunKey, SchedulerId};
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// Ordinals go on from the highest: a row is never removed.
+const REGISTER: &str = "
+    insert into schedulers (ordinal, id, epoch)
+    values ((select coalesce(max(ordinal), 0) + 1 from schedulers), ?1, 1)
+    on conflict (id) do update set epoch = epoch + 1
+    returning ordinal, epoch";
+const LAST_RUN: &str = "select max(key) from runs where key >= ?1 and key < ?2";
+const LAST_STAMP: &str = "select max(stamp) from runs where owner = ?1";
+const EPOCH: &str = "select epoch from schedulers where id = ?1";
+const ORDINAL: &str = "select ordinal from schedulers where id = ?1";
+
+pub(in crate::sqlite) fn register(
+    conn: &Connection,
+    scheduler: SchedulerId,
+) -> Result<Registration, Fault> {
+    let (ordinal, epoch) = conn.query_row(REGISTER, [scheduler.as_bytes()], |row| {
+        Ok((row.get::<_, u32>(0)?, row.get::<_, u64>(1)?))
+    })?;
+    let range = RunKey::range(ordinal);
+    let last_run: Option<i64> =
+        conn.query_row(LAST_RUN, [range.start.0, range.end.0], |row| row.get(0))?;
+    let last_stamp: Option<u64> = conn.query_row(LAST_STAMP, [ordinal], |row| row.get(0))?;
+    Ok(Registration {
+        fence: Fence { scheduler, epoch },
+        ordinal,
+        next_run: last_run.map_or(0, |key| RunKey(key).sequence()) + 1,
+        next_stamp: last_stamp.unwrap_or(0) + 1,
+    })
+}
+
+pub(in crate::sqlite) fn check_fence(conn: &Connection, fence: Fence) -> Result<(), Fault> {
+    let mut statement = conn.prepare_cached(EPOCH)?;
+    let epoch: Option<u64> =
+        statement.query_row([fence.scheduler.as_bytes()], |row| row.get(0)).optional()?;
+    match epoch == Some(fence.epoch) {
+        true => Ok(()),
+        false => Err(Fault::Fenced),
+    }
+}
+
+pub(in crate::sqlite) fn ordinal(
+    conn: &Connection,
+    scheduler: SchedulerId,
+) -> Result<Option<u32>, Fault> {
+    let mut statement = conn.prepare_cached(ORDINAL)?;
+    Ok(statement.query_row(params![scheduler.as_bytes()], |row| row.get(0)).optional()?)
+}

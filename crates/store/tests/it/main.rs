@@ -1,0 +1,6 @@
+//! What every store does, and what a database file survives.
+#![allow(clippy::unwrap_used)] // all of it is tests; clippy only sees those in `#[test]` functions
+
+mod asking;
+mod rows;
+mod conformance;

@@ -1,0 +1,88 @@
+//! Rows to write, plain unless a test says otherwise.
+
+use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::json::Json;
+use mainspring_core::kernel::row::{
+    Attempt, Counts, RunHead, RunKind, RunProgress, RunStatus, TaskRow, VersionRow,
+};
+use mainspring_core::time::Timestamp;
+use std::collections::BTreeMap;
+
+pub const SCHEDULER: SchedulerId = SchedulerId::from_bytes([7; 16]);
+pub const OTHER: SchedulerId = SchedulerId::from_bytes([8; 16]);
+
+pub fn run_id(number: u64) -> RunId {
+    let [a, b, c, d, e, f, g, h] = number.to_be_bytes();
+    RunId::from_parts(1_700_000_000_000 + number, [a, b, c, d, e, f, g, h, 0, 0])
+}
+
+pub fn attempt_id(number: u64) -> AttemptId {
+    let [a, b, c, d, e, f, g, h] = number.to_be_bytes();
+    AttemptId::from_parts(1_700_000_000_000 + number, [a, b, c, d, e, f, g, h, 0, 0])
+}
+
+/// Run `number` of the scheduler with ordinal 1, created `number` microseconds after 1970.
+pub fn head(number: u64) -> RunHead {
+    RunHead {
+        key: RunKey::new(1, number),
+        id: run_id(number),
+        workflow: "build".into(),
+        version: 1,
+        kind: RunKind::Dag,
+        input: Json::empty_object(),
+        labels: BTreeMap::new(),
+        priority: 0,
+        triggered_by: "test".to_owned(),
+        workdir: "/tmp".to_owned(),
+        parent: None,
+        created_at: Timestamp(i64::try_from(number).unwrap()),
+    }
+}
+
+pub fn progress(status: RunStatus, stamp: u64) -> RunProgress {
+    RunProgress {
+        status,
+        hold: None,
+        cancel: None,
+        owner: SCHEDULER,
+        stamp,
+        started_at: None,
+        opened_at: None,
+        finished_at: None,
+        error: None,
+        counts: Counts::default(),
+    }
+}
+
+pub fn plain(no: u32) -> TaskRef {
+    TaskRef::plain(TaskNo(no))
+}
+
+pub fn instance(no: u32, index: u32) -> TaskRef {
+    TaskRef { no: TaskNo(no), index: Some(index) }
+}
+
+pub fn attempt(number: u32, id: u64) -> Attempt {
+    Attempt {
+        number,
+        id: attempt_id(id),
+        dispatched_at: Timestamp(10),
+        started_at: None,
+        finished_at: None,
+        end: None,
+    }
+}
+
+pub fn task(task: TaskRef) -> TaskRow {
+    TaskRow::new(task)
+}
+
+pub fn version(workflow: &str, number: u32, text: &str) -> VersionRow {
+    VersionRow {
+        workflow: workflow.into(),
+        number,
+        hash: [u8::try_from(number).unwrap(); 32],
+        text: text.into(),
+        created_at: Timestamp(i64::from(number)),
+    }
+}
