@@ -30,4 +30,11 @@ pub trait Executor: Send + Sync + 'static {
 /// Where executors put their reports. Never blocks, never refuses.
 pub trait Reports: Send + Sync + 'static {
     fn report(&self, report: Report);
+
+    /// Many at once: between threads whole vectors are handed over.
+    fn report_all(&self, reports: Vec<Report>) {
+        for report in reports {
+            self.report(report);
+        }
+    }
 }

@@ -2,5 +2,16 @@
 //! servers, and takes no decisions: what to start and when to stop is told to it.
 
 mod contract;
+mod clock;
+pub mod log;
+mod process;
+#[cfg(feature = "bench")]
+mod echo;
 
+pub use clock::now;
 pub use contract::{Executor, Reports};
+#[cfg(feature = "bench")]
+pub use echo::EchoExecutor;
+pub use process::{
+    ProcessConfig, ProcessExecutor, SetupError, StillAlive, kill_leftovers, raise_open_files,
+};

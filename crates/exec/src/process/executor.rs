@@ -1,0 +1,118 @@
+//! The executor as others see it: every call takes a lock for a moment and returns.
+
+use super::config::{ProcessConfig, SetupError};
+use super::environment::Inherited;
+use super::leftovers::{self, StillAlive};
+use super::spawner::{self, Job, Spawner};
+use super::table::{Known, Shared};
+use super::{adopted, keeper};
+use crate::contract::{Executor, Reports};
+use crate::log::assemble;
+use mainspring_core::ids::Ticket;
+use mainspring_core::work::{Launch, Life, Reattached, ReportKind, Stop};
+use rustix::process::{getpid, set_child_subreaper};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Carries out attempts as child processes. `kill_leftovers` comes before it, once.
+pub struct ProcessExecutor {
+    shared: Arc<Shared>,
+    spawner: &'static Spawner,
+}
+
+impl std::fmt::Debug for ProcessExecutor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProcessExecutor").field("data_id", &self.shared.data_id).finish()
+    }
+}
+
+impl ProcessExecutor {
+    /// Makes its folders, empties the one for live attempts, and makes this process the reaper
+    /// of orphans. `runtime` needs its I/O and time drivers.
+    pub fn new(
+        config: ProcessConfig,
+        runtime: tokio::runtime::Handle,
+        reports: Arc<dyn Reports>,
+    ) -> Result<Self, SetupError> {
+        let ProcessConfig { data_id, folder, pass_env } = config;
+        // Children find their files from other directories than ours.
+        let folder = std::path::absolute(&folder)
+            .map_err(|source| SetupError::Folder { path: folder, source })?;
+        make_folder(&folder.join("logs"))?;
+        empty_folder(&folder.join("work"))?;
+        set_child_subreaper(Some(getpid())).map_err(|error| SetupError::Subreaper(error.into()))?;
+        let spawner = spawner::start().map_err(SetupError::Threads)?;
+        keeper::start().map_err(SetupError::Threads)?;
+        adopted::works_for(&data_id);
+        let inherited = Inherited::read(&pass_env);
+        let shared = Arc::new(Shared::new(data_id, &folder, inherited, runtime, reports));
+        Ok(Self { shared, spawner })
+    }
+
+    /// Kills everything it started, at once, and says what could not be killed. Attempts that end
+    /// by this are not reported: the next life finds them lost.
+    pub fn kill_all(&self) -> Result<(), StillAlive> {
+        let groups = self.shared.kill_groups();
+        leftovers::kill_until_gone(&self.shared.data_id, &groups).map(|_| ())
+    }
+}
+
+impl Executor for ProcessExecutor {
+    fn start(&self, launch: Launch) {
+        if self.shared.enqueue(launch.ticket) {
+            self.spawner.submit(Job { shared: Arc::clone(&self.shared), launch });
+        }
+    }
+
+    fn stop(&self, stop: Stop) {
+        self.shared.stop(stop.ticket);
+    }
+
+    fn reattach(&self, ticket: Ticket, life: Life) {
+        let answer = match (self.shared.look_up(ticket.attempt), life) {
+            (None, _) => return,
+            (Some(Known::Running), _) => Reattached::Running,
+            (Some(Known::Ended(ended)), _) => Reattached::Ended(ended),
+            (Some(Known::Nothing), Life::This) => Reattached::NeverStarted,
+            (Some(Known::Nothing), Life::Former) => {
+                let shared = Arc::clone(&self.shared);
+                // Putting a log together copies files.
+                drop(self.shared.runtime.spawn_blocking(move || {
+                    let log = assemble::assemble(&shared.place(ticket.attempt)).ok().flatten();
+                    let answer = Reattached::Unknown { log };
+                    shared.report(ticket, ReportKind::Reattached(answer));
+                }));
+                return;
+            }
+        };
+        self.shared.report(ticket, ReportKind::Reattached(answer));
+    }
+
+    fn settle(&self, ticket: Ticket) {
+        self.shared.settle(ticket.attempt);
+    }
+
+    fn held(&self) -> Vec<Ticket> {
+        self.shared.held()
+    }
+
+    fn shut_down(&self) {
+        // What a SIGKILL cannot end is found by the next life.
+        let _ = self.kill_all();
+    }
+}
+
+fn make_folder(path: &Path) -> Result<(), SetupError> {
+    std::fs::create_dir_all(path)
+        .map_err(|source| SetupError::Folder { path: path.to_owned(), source })
+}
+
+/// Files of attempts of a former life are of no use to anyone.
+fn empty_folder(path: &Path) -> Result<(), SetupError> {
+    match std::fs::remove_dir_all(path) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+            Err(SetupError::Folder { path: path.to_owned(), source })
+        }
+        _ => make_folder(path),
+    }
+}

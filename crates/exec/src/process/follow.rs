@@ -1,0 +1,321 @@
+//! One live attempt, from its start to its end.
+//!
+//! ```text
+//!              output ─► log, captured stdout
+//!                │
+//!  watch ────────┼── stop ─► TERM to the group and what left it ── grace ─► KILL
+//!                │
+//!                └── leader ended (a zombie still: the group's number is ours)
+//!                       kill the group
+//!                       stopped: until nobody is left, by /proc
+//!                       reap
+//!                       pipes: up to 1s more, something else may hold them
+//!                       output, log ─► Ended
+//! ```
+
+use super::clone;
+use super::keeper::{self, Prey};
+use super::launch::WorkFiles;
+use super::output::{self, Captured};
+use super::pipes::{Pipes, Reading};
+use super::table::Shared;
+use crate::log::assemble;
+use crate::log::format::Stream;
+use crate::log::recorder::Recorder;
+use crate::log::segments::Written;
+use mainspring_core::error::{ErrorClass, TaskError};
+use mainspring_core::ids::Ticket;
+use mainspring_core::kernel::row::Log;
+use mainspring_core::spec::definition::OutputFrom;
+use mainspring_core::time::Span;
+use mainspring_core::work::{Ended, Outcome};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
+};
+use std::os::fd::{AsFd, OwnedFd};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, Sleep};
+
+/// How long pipes are read after the leader's end: whatever still holds them is not the task.
+const PIPES_READ_ON: Duration = Duration::from_secs(1);
+/// Waits between two looks for survivors of a SIGKILL, doubled up to the second.
+const SURVIVORS_WAIT: Duration = Duration::from_millis(1);
+const SURVIVORS_WAIT_MAX: Duration = Duration::from_millis(500);
+
+/// What a follower is given.
+pub(super) struct Follow {
+    pub shared: Arc<Shared>,
+    pub ticket: Ticket,
+    pub leader: Pid,
+    pub pidfd: OwnedFd,
+    pub pipes: Pipes,
+    pub files: WorkFiles,
+    pub stop: oneshot::Receiver<()>,
+    pub output: OutputFrom,
+    pub kill_grace: Span,
+    pub log_bytes_max: u64,
+}
+
+pub(super) async fn follow(follow: Follow) {
+    let Follow { shared, ticket, leader, pidfd, pipes, files, stop, .. } = follow;
+    let leader = Leader { pid: leader, reaped: false };
+    let watched = clone::watch(pidfd).and_then(|pidfd| Ok((pidfd, Reading::new(pipes)?)));
+    let (pidfd, pipes) = match watched {
+        Ok(watched) => watched,
+        Err(error) => return give_up(&shared, ticket, leader, &error),
+    };
+    let live = Live {
+        log: Recorder::new(shared.place(ticket.attempt), follow.log_bytes_max),
+        captured: (follow.output == OutputFrom::Stdout).then(Captured::default),
+        shared,
+        ticket,
+        leader,
+        pidfd,
+        pipes,
+        files,
+        stop,
+        stopping: Stopping::Not,
+        kill_grace: follow.kill_grace,
+    };
+    live.run().await;
+}
+
+/// The runtime cannot watch it: it must not go on unwatched.
+fn give_up(shared: &Shared, ticket: Ticket, mut leader: Leader, error: &std::io::Error) {
+    leader.kill_group(Signal::KILL);
+    shared.reap(ticket.attempt, || leader.reap());
+    let error = TaskError::new(ErrorClass::Internal, format!("cannot watch the process: {error}"));
+    shared.ended(ticket, Ended { outcome: Outcome::Failed(error), started: true, log: None });
+}
+
+enum Stopping {
+    Not,
+    /// Asked for when the leader had ended by itself: its outcome stands.
+    TooLate,
+    /// Signals were sent; SIGKILL follows when the time is up.
+    Sent {
+        grace: Option<Pin<Box<Sleep>>>,
+    },
+}
+
+struct Live {
+    shared: Arc<Shared>,
+    ticket: Ticket,
+    leader: Leader,
+    pidfd: AsyncFd<OwnedFd>,
+    pipes: Reading,
+    files: WorkFiles,
+    log: Recorder,
+    captured: Option<Captured>,
+    stop: oneshot::Receiver<()>,
+    stopping: Stopping,
+    kill_grace: Span,
+}
+
+enum Woken {
+    LeaderEnded,
+    Stop,
+    GraceOver,
+    Output,
+}
+
+impl Live {
+    async fn run(mut self) {
+        let status = self.watch().await;
+        self.leader.kill_group(Signal::KILL);
+        if !matches!(self.stopping, Stopping::Not) {
+            // Before the reap: after it the group's number may be someone else's.
+            self.hunt(Some(self.leader.pid)).await;
+        }
+        self.shared.reap(self.ticket.attempt, || self.leader.reap());
+        keeper::nudge();
+        self.drain().await;
+        if matches!(self.stopping, Stopping::Not) && self.stop.try_recv().is_ok() {
+            self.stopping = Stopping::TooLate;
+            self.hunt(None).await;
+        }
+        self.finish(status).await;
+    }
+
+    /// Until the leader has ended; it is not reaped yet.
+    async fn watch(&mut self) -> Option<WaitIdStatus> {
+        loop {
+            match self.wake().await {
+                Woken::Output => self.read(),
+                Woken::Stop => self.terminate(),
+                Woken::GraceOver => {
+                    self.stopping = Stopping::Sent { grace: None };
+                    self.signal(Signal::KILL);
+                }
+                Woken::LeaderEnded => return self.status(),
+            }
+        }
+    }
+
+    async fn wake(&mut self) -> Woken {
+        let Self { pidfd, pipes, stop, stopping, .. } = self;
+        let (may_stop, grace) = match stopping {
+            Stopping::Not => (true, None),
+            Stopping::TooLate => (false, None),
+            Stopping::Sent { grace } => (false, grace.as_mut()),
+        };
+        let grace = async {
+            match grace {
+                Some(grace) => grace.await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            // A pidfd that cannot be waited for is asked directly.
+            _ = pidfd.readable() => Woken::LeaderEnded,
+            Ok(()) = stop, if may_stop => Woken::Stop,
+            () = grace => Woken::GraceOver,
+            () = pipes.readable() => Woken::Output,
+        }
+    }
+
+    fn status(&self) -> Option<WaitIdStatus> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        waitid(WaitId::PidFd(self.pidfd.get_ref().as_fd()), options).ok().flatten()
+    }
+
+    fn terminate(&mut self) {
+        if self.status().is_some() {
+            self.stopping = Stopping::TooLate;
+            return;
+        }
+        let until = Instant::now() + self.kill_grace.to_std();
+        let grace = Some(Box::pin(tokio::time::sleep_until(until)));
+        self.stopping = Stopping::Sent { grace };
+        self.signal(Signal::TERM);
+        // A stopped process could not act on it.
+        self.leader.kill_group(Signal::CONT);
+    }
+
+    /// To the group at once, to what has left it as soon as it is found.
+    fn signal(&self, signal: Signal) {
+        self.leader.kill_group(signal);
+        let attempt = self.ticket.attempt;
+        drop(keeper::hunt(Prey { attempt, group: None, signal }));
+    }
+
+    /// Kills until nobody is left: in the group, or carrying this attempt's id.
+    async fn hunt(&self, group: Option<Pid>) {
+        let attempt = self.ticket.attempt;
+        let mut wait = SURVIVORS_WAIT;
+        loop {
+            let found = keeper::hunt(Prey { attempt, group, signal: Signal::KILL });
+            // The keeper lives as long as the process.
+            if found.await.unwrap_or(0) == 0 {
+                return;
+            }
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(SURVIVORS_WAIT_MAX);
+        }
+    }
+
+    fn read(&mut self) {
+        let Self { pipes, log, captured, .. } = self;
+        pipes.read(|stream, bytes| {
+            log.chunk(stream, bytes);
+            if let (Stream::Stdout, Some(captured)) = (stream, captured.as_mut()) {
+                captured.push(bytes);
+            }
+        });
+    }
+
+    async fn drain(&mut self) {
+        self.read();
+        if self.pipes.is_done() {
+            return;
+        }
+        let until = Instant::now() + PIPES_READ_ON;
+        while !self.pipes.is_done() {
+            if tokio::time::timeout_at(until, self.pipes.readable()).await.is_err() {
+                return;
+            }
+            self.read();
+            if Instant::now() >= until {
+                return;
+            }
+        }
+    }
+
+    async fn finish(mut self, status: Option<WaitIdStatus>) {
+        let stopped = matches!(self.stopping, Stopping::Sent { .. });
+        if self.shared.is_shutting_down() && was_killed(status.as_ref()) && !stopped {
+            // Our doing, not the task's: the next life calls it lost.
+            return;
+        }
+        let outcome = match stopped {
+            true => Outcome::Stopped,
+            false => self.outcome(status.as_ref()),
+        };
+        let log = self.close_log().await;
+        let Self { shared, ticket, files, .. } = self;
+        drop(files);
+        shared.ended(ticket, Ended { outcome, started: true, log });
+    }
+
+    fn outcome(&mut self, status: Option<&WaitIdStatus>) -> Outcome {
+        match output::exit_error(status) {
+            Some(error) => Outcome::Failed(error),
+            None => match output::collect(&self.files.output(), self.captured.take()) {
+                Ok(output) => Outcome::Success(output),
+                Err(error) => Outcome::Failed(error),
+            },
+        }
+    }
+
+    async fn close_log(&mut self) -> Option<Log> {
+        let (written, missing_note) = self.log.finish();
+        let place = self.log.place().clone();
+        let hand_over = move || assemble::hand_over(&place, written, missing_note);
+        // Only a log in several parts is worth a thread: it is copied.
+        let log = match written {
+            Written::Parts => tokio::task::spawn_blocking(hand_over).await.ok()?,
+            Written::Nothing | Written::Head { .. } => hand_over(),
+        };
+        // The outcome counts more than a log that cannot be read back.
+        log.ok().flatten()
+    }
+}
+
+fn was_killed(status: Option<&WaitIdStatus>) -> bool {
+    status.and_then(WaitIdStatus::terminating_signal) == Some(Signal::KILL.as_raw())
+}
+
+/// A process that leads its group; never left alive or unreaped, not even when the runtime drops
+/// its follower.
+struct Leader {
+    pid: Pid,
+    reaped: bool,
+}
+
+impl Leader {
+    /// To every member. Only while the leader is not reaped.
+    fn kill_group(&self, signal: Signal) {
+        debug_assert!(!self.reaped, "the group's number may be someone else's");
+        // No such group: its members are gone or have left it.
+        let _ = kill_process_group(self.pid, signal);
+    }
+
+    /// Of a leader that has ended or was killed.
+    fn reap(&mut self) {
+        self.reaped = true;
+        let _ = waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED);
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        if !self.reaped {
+            // The zombie stays until the server, which is ending, is gone.
+            self.kill_group(Signal::KILL);
+        }
+    }
+}

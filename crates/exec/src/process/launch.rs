@@ -1,0 +1,183 @@
+//! From an order to a live process, on a spawn thread: files, environment, stdin, pipes, clone.
+
+use super::clone::{Image, Stack, clone_exec};
+use super::command::{Command, NotStarted};
+use super::environment::{ATTEMPT_ID, DATA_ID};
+use super::follow::{self, Follow};
+use super::pipes::{self, Pipes};
+use super::table::Shared;
+use mainspring_core::error::{ErrorClass, TaskError};
+use mainspring_core::ids::AttemptId;
+use mainspring_core::json::Json;
+use mainspring_core::limits::ENV_VALUE_BYTES_MAX;
+use mainspring_core::work::{Ended, Launch, Outcome, ProcessWork, Work};
+use rustix::process::Pid;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Starts an attempt, unless it was stopped while it waited.
+pub(super) fn launch(shared: &Arc<Shared>, launch: Launch, stack: &mut Stack) {
+    let ticket = launch.ticket;
+    let Some(stop) = shared.activate(ticket.attempt) else { return };
+    let work = match &launch.work {
+        Work::Process(work) => work,
+        #[cfg(feature = "bench")]
+        Work::Echo => unreachable!("echoes go to the echo executor"),
+    };
+    match spawn(shared, &launch, work, stack) {
+        Ok(Spawned { leader, pidfd, pipes, files }) => {
+            shared.started(ticket, leader);
+            let follow = Follow {
+                shared: Arc::clone(shared),
+                ticket,
+                leader,
+                pidfd,
+                pipes,
+                files,
+                stop,
+                output: work.output,
+                kill_grace: work.kill_grace,
+                log_bytes_max: work.log_bytes_max,
+            };
+            // Nothing of the order stays in memory while the attempt lives.
+            drop(launch);
+            drop(shared.runtime.spawn(follow::follow(follow)));
+        }
+        Err(NotStarted::Failed(error)) => shared.ended(ticket, failed(error)),
+        Err(NotStarted::Refused(why)) => shared.refused(ticket, why),
+    }
+}
+
+fn failed(error: TaskError) -> Ended {
+    Ended { outcome: Outcome::Failed(error), started: false, log: None }
+}
+
+/// The end of an attempt whose start ran into a bug of ours.
+pub(super) fn failed_by_us() -> Ended {
+    failed(TaskError::new(ErrorClass::Internal, "the process could not be started: a bug"))
+}
+
+struct Spawned {
+    leader: Pid,
+    pidfd: OwnedFd,
+    pipes: Pipes,
+    files: WorkFiles,
+}
+
+fn spawn(
+    shared: &Shared,
+    launch: &Launch,
+    work: &ProcessWork,
+    stack: &mut Stack,
+) -> Result<Spawned, NotStarted> {
+    let mut files = WorkFiles::new(&shared.work, launch.ticket.attempt);
+    let own = variables(shared, launch, &mut files)
+        .map_err(|error| NotStarted::Refused(format!("cannot write the task's input: {error}")))?;
+    let environment = shared.inherited.with(&work.env, &own);
+    let command = Command::new(&work.program, &work.workdir, environment.path())?;
+    let envp = environment.strings()?;
+    let refused = |error: rustix::io::Errno| NotStarted::Refused(format!("no pipes: {error}"));
+    let stdin = pipes::filled(launch.input.as_str()).map_err(refused)?;
+    let (pipes, [stdout, stderr]) = pipes::open().map_err(refused)?;
+    let image = Image {
+        candidates: &command.candidates,
+        argv: &command.argv,
+        envp: &envp,
+        workdir: &command.workdir,
+        stdio: [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()],
+    };
+    let (leader, pidfd) = clone_exec(stack, &image).map_err(|error| command.explain(error))?;
+    Ok(Spawned { leader, pidfd, pipes, files })
+}
+
+/// Mainspring's own variables.
+fn variables(
+    shared: &Shared,
+    launch: &Launch,
+    files: &mut WorkFiles,
+) -> io::Result<Vec<(&'static str, String)>> {
+    let ticket = &launch.ticket;
+    let mut own = vec![
+        (DATA_ID, shared.data_id.clone()),
+        (ATTEMPT_ID, ticket.attempt.to_string()),
+        ("MAINSPRING_RUN_ID", launch.run.to_string()),
+        ("MAINSPRING_WORKFLOW", launch.workflow.to_string()),
+        ("MAINSPRING_TASK", launch.task.to_string()),
+        ("MAINSPRING_ATTEMPT", launch.attempt.to_string()),
+        ("MAINSPRING_OUTPUT", path_text(&files.output())?),
+    ];
+    if let Some(index) = ticket.task.index {
+        own.push(("MAINSPRING_INDEX", index.to_string()));
+    }
+    own.push(match fits(&launch.input) {
+        true => ("MAINSPRING_INPUT", launch.input.to_string()),
+        false => ("MAINSPRING_INPUT_FILE", path_text(&files.write_input(&launch.input)?)?),
+    });
+    own.push(match fits(&launch.run_input) {
+        true => ("MAINSPRING_RUN_INPUT", launch.run_input.to_string()),
+        false => {
+            let path = files.write_run_input(&launch.run_input)?;
+            ("MAINSPRING_RUN_INPUT_FILE", path_text(&path)?)
+        }
+    });
+    Ok(own)
+}
+
+fn fits(value: &Json) -> bool {
+    value.as_str().len() <= ENV_VALUE_BYTES_MAX
+}
+
+fn path_text(path: &Path) -> io::Result<String> {
+    let bad = || io::Error::other(format!("{} is not UTF-8", path.display()));
+    path.to_str().map(str::to_owned).ok_or_else(bad)
+}
+
+/// The files of one live attempt, beside its log; they go when it ends.
+pub(super) struct WorkFiles {
+    folder: Arc<Path>,
+    attempt: AttemptId,
+    has_inputs: bool,
+}
+
+impl WorkFiles {
+    fn new(folder: &Arc<Path>, attempt: AttemptId) -> Self {
+        Self { folder: Arc::clone(folder), attempt, has_inputs: false }
+    }
+
+    fn path(&self, what: &str) -> PathBuf {
+        self.folder.join(format!("{}.{what}.json", self.attempt))
+    }
+
+    /// Where the task may write its output.
+    pub fn output(&self) -> PathBuf {
+        self.path("output")
+    }
+
+    fn write_input(&mut self, input: &Json) -> io::Result<PathBuf> {
+        self.write("input", input)
+    }
+
+    fn write_run_input(&mut self, input: &Json) -> io::Result<PathBuf> {
+        self.write("run_input", input)
+    }
+
+    fn write(&mut self, what: &str, value: &Json) -> io::Result<PathBuf> {
+        self.has_inputs = true;
+        let path = self.path(what);
+        std::fs::write(&path, value.as_str())?;
+        Ok(path)
+    }
+}
+
+impl Drop for WorkFiles {
+    /// What cannot be removed now goes when the next life empties the folder.
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(self.output());
+        if self.has_inputs {
+            let _ = std::fs::remove_file(self.path("input"));
+            let _ = std::fs::remove_file(self.path("run_input"));
+        }
+    }
+}

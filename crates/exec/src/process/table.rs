@@ -1,0 +1,286 @@
+//! Every attempt the executor was given and has not been told to settle, and who may touch it.
+//!
+//! ```text
+//!           start            spawn thread takes it           its follower is done
+//!  (none) ───────► Queued ───────────────────► Active ─────────────────────► Ended ──settle──►
+//!     │               │ stop                      │ refused: (none)             ▲
+//!     └─ stop ────────┴───────────────────────────┴── never started ────────────┘
+//! ```
+//! Reports are sent without the lock: whoever takes them may call back.
+
+use super::environment::Inherited;
+use crate::contract::Reports;
+use crate::log::assemble;
+use crate::log::place::Place;
+use mainspring_core::ids::{AttemptId, Ticket};
+use mainspring_core::kernel::row::Log;
+use mainspring_core::work::{Ended, Outcome, Reattached, Report, ReportKind};
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// What the executor, its spawn threads and its followers share.
+pub(super) struct Shared {
+    pub data_id: String,
+    pub inherited: Inherited,
+    pub logs: Arc<Path>,
+    pub work: Arc<Path>,
+    pub runtime: tokio::runtime::Handle,
+    reports: Arc<dyn Reports>,
+    attempts: Mutex<HashMap<AttemptId, Entry>>,
+    shutting_down: AtomicBool,
+}
+
+struct Entry {
+    ticket: Ticket,
+    stage: Stage,
+    /// A reattach that came before it was known whether the attempt starts.
+    asked: bool,
+    /// Settled while live: goes away with its end.
+    settled: bool,
+}
+
+enum Stage {
+    Queued,
+    Active {
+        /// Taken by the first stop.
+        stop: Option<oneshot::Sender<()>>,
+        /// The process group; set from its start until its leader is reaped, because after that
+        /// the number may be someone else's.
+        group: Option<Pid>,
+    },
+    Ended(Ended),
+}
+
+impl Shared {
+    pub fn new(
+        data_id: String,
+        folder: &Path,
+        inherited: Inherited,
+        runtime: tokio::runtime::Handle,
+        reports: Arc<dyn Reports>,
+    ) -> Self {
+        Self {
+            data_id,
+            inherited,
+            logs: Place::logs_below(folder),
+            work: folder.join("work").into(),
+            runtime,
+            reports,
+            attempts: Mutex::default(),
+            shutting_down: AtomicBool::new(false),
+        }
+    }
+
+    fn attempts(&self) -> MutexGuard<'_, HashMap<AttemptId, Entry>> {
+        self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn report(&self, ticket: Ticket, what: ReportKind) {
+        self.reports.report(Report { ticket, what });
+    }
+
+    pub fn place(&self, attempt: AttemptId) -> Place {
+        Place { folder: Arc::clone(&self.logs), attempt }
+    }
+
+    /// Takes an attempt in; false when it is known already: stopped before it came, or given
+    /// twice.
+    pub fn enqueue(&self, ticket: Ticket) -> bool {
+        let mut attempts = self.attempts();
+        if attempts.contains_key(&ticket.attempt) {
+            return false;
+        }
+        attempts.insert(ticket.attempt, Entry::new(ticket, Stage::Queued));
+        true
+    }
+
+    /// Makes a queued attempt active; None when it was stopped meanwhile.
+    pub fn activate(&self, attempt: AttemptId) -> Option<oneshot::Receiver<()>> {
+        let mut attempts = self.attempts();
+        let entry = attempts.get_mut(&attempt)?;
+        if !matches!(entry.stage, Stage::Queued) || self.is_shutting_down() {
+            return None;
+        }
+        let (stop, stopped) = oneshot::channel();
+        entry.stage = Stage::Active { stop: Some(stop), group: None };
+        Some(stopped)
+    }
+
+    /// Its process runs.
+    pub fn started(&self, ticket: Ticket, leader: Pid) {
+        let mut attempts = self.attempts();
+        let mut asked = false;
+        if let Some(entry) = attempts.get_mut(&ticket.attempt) {
+            asked = std::mem::take(&mut entry.asked);
+            if let Stage::Active { group, .. } = &mut entry.stage {
+                *group = Some(leader);
+            }
+        }
+        // A shutdown that came while it was being spawned has not seen its group.
+        if self.is_shutting_down() {
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
+        drop(attempts);
+        self.report(
+            ticket,
+            match asked {
+                true => ReportKind::Reattached(Reattached::Running),
+                false => ReportKind::Started,
+            },
+        );
+    }
+
+    /// It could not be taken now; as if it had never been given.
+    pub fn refused(&self, ticket: Ticket, why: String) {
+        let entry = self.attempts().remove(&ticket.attempt);
+        let what = match entry {
+            Some(Entry { stage: Stage::Active { stop: None, .. }, .. }) => {
+                // Stopped while it was being started: that is its end.
+                self.attempts().insert(ticket.attempt, Entry::new(ticket, Stage::Queued));
+                return self.ended(ticket, never_started());
+            }
+            Some(Entry { asked: true, .. }) => ReportKind::Reattached(Reattached::NeverStarted),
+            _ => ReportKind::Refused(why.into()),
+        };
+        self.report(ticket, what);
+    }
+
+    /// Runs `reap` while nobody can signal the group, and forgets the group.
+    pub fn reap(&self, attempt: AttemptId, reap: impl FnOnce()) {
+        let mut attempts = self.attempts();
+        if let Some(Entry { stage: Stage::Active { group, .. }, .. }) = attempts.get_mut(&attempt) {
+            *group = None;
+        }
+        reap();
+    }
+
+    /// Its work is gone.
+    pub fn ended(&self, ticket: Ticket, ended: Ended) {
+        let mut attempts = self.attempts();
+        let mut asked = false;
+        let mut settled = false;
+        if let Some(entry) = attempts.get_mut(&ticket.attempt) {
+            asked = std::mem::take(&mut entry.asked);
+            settled = entry.settled;
+            entry.stage = Stage::Ended(ended.clone());
+        }
+        if settled {
+            attempts.remove(&ticket.attempt);
+        }
+        drop(attempts);
+        if settled {
+            self.remove_log(ticket.attempt, &ended);
+        }
+        self.report(
+            ticket,
+            match asked {
+                true => ReportKind::Reattached(Reattached::Ended(ended)),
+                false => ReportKind::Ended(ended),
+            },
+        );
+    }
+
+    pub fn stop(&self, ticket: Ticket) {
+        let mut attempts = self.attempts();
+        let entry =
+            attempts.entry(ticket.attempt).or_insert_with(|| Entry::new(ticket, Stage::Queued));
+        match &mut entry.stage {
+            Stage::Queued => {
+                drop(attempts);
+                self.ended(ticket, never_started());
+            }
+            Stage::Active { stop, .. } => {
+                if let Some(stop) = stop.take() {
+                    // The receiver is gone only when its end is about to be said.
+                    let _ = stop.send(());
+                }
+            }
+            Stage::Ended(_) => {}
+        }
+    }
+
+    /// What is known of an attempt; None when the answer comes by itself, soon.
+    pub fn look_up(&self, attempt: AttemptId) -> Option<Known> {
+        let mut attempts = self.attempts();
+        let Some(entry) = attempts.get_mut(&attempt) else { return Some(Known::Nothing) };
+        match &entry.stage {
+            Stage::Ended(ended) => Some(Known::Ended(ended.clone())),
+            Stage::Active { group: Some(_), .. } => Some(Known::Running),
+            Stage::Queued | Stage::Active { group: None, .. } => {
+                entry.asked = true;
+                None
+            }
+        }
+    }
+
+    pub fn settle(&self, attempt: AttemptId) {
+        let mut attempts = self.attempts();
+        let Some(entry) = attempts.get_mut(&attempt) else {
+            drop(attempts);
+            // Of a former life; its log was handed over inline if it is small.
+            return assemble::remove_inline(&self.place(attempt));
+        };
+        if !matches!(entry.stage, Stage::Ended(_)) {
+            entry.settled = true;
+            return;
+        }
+        let entry = attempts.remove(&attempt);
+        drop(attempts);
+        if let Some(Entry { stage: Stage::Ended(ended), .. }) = entry {
+            self.remove_log(attempt, &ended);
+        }
+    }
+
+    fn remove_log(&self, attempt: AttemptId, ended: &Ended) {
+        if let Some(Log::Inline(_)) = ended.log {
+            assemble::remove_inline(&self.place(attempt));
+        }
+    }
+
+    pub fn held(&self) -> Vec<Ticket> {
+        let attempts = self.attempts();
+        attempts.values().filter(|entry| !entry.settled).map(|entry| entry.ticket).collect()
+    }
+
+    pub fn is_shutting_down(&self) -> bool {
+        self.shutting_down.load(Ordering::SeqCst)
+    }
+
+    /// Nothing starts any more, and every group is killed; returns their numbers.
+    pub fn kill_groups(&self) -> Vec<i32> {
+        self.shutting_down.store(true, Ordering::SeqCst);
+        let attempts = self.attempts();
+        let groups = attempts.values().filter_map(|entry| match entry.stage {
+            Stage::Active { group, .. } => group,
+            Stage::Queued | Stage::Ended(_) => None,
+        });
+        groups
+            .map(|group| {
+                // Gone already: so much the better.
+                let _ = kill_process_group(group, Signal::KILL);
+                group.as_raw_nonzero().get()
+            })
+            .collect()
+    }
+}
+
+/// What a reattach finds.
+pub(super) enum Known {
+    Running,
+    Ended(Ended),
+    Nothing,
+}
+
+pub(super) fn never_started() -> Ended {
+    Ended { outcome: Outcome::Stopped, started: false, log: None }
+}
+
+impl Entry {
+    fn new(ticket: Ticket, stage: Stage) -> Self {
+        Self { ticket, stage, asked: false, settled: false }
+    }
+}

@@ -1,0 +1,10 @@
+//! Real processes, driven through the executor's contract. Nothing sleeps: tests wait for reports,
+//! and processes say where they are through fifos.
+
+mod rig;
+mod outcomes;
+mod surroundings;
+mod logs;
+mod stops;
+mod lives;
+mod orphans;
