@@ -1,1 +1,21 @@
+//! Has the loops: offers inputs to the world, makes its decisions durable, carries them out,
+//! answers whoever asked. Knows no SQL, no HTTP, no command lines, and decides nothing.
+//!
+//! ```text
+//!   submit ──► bounded ──┐                       ┌──► act thread ──► executors
+//!  executors ─► reports ─┼─► world thread ─► store│         │
+//!   store ────► control ─┘    (the cycle) ◄─ done ┘         └─► reports
+//! ```
 
+pub mod cycle;
+pub mod clock;
+pub mod folder;
+pub mod events;
+mod inbox;
+mod prefetch;
+mod act;
+mod driver;
+mod engine;
+
+pub use act::Executors;
+pub use engine::{Engine, EngineConfig, Load, NotDone, StartError, Stopped};

@@ -32,6 +32,16 @@ impl World {
         self.ending.insert(key);
     }
 
+    /// Every attempt that an executor should hold.
+    pub fn live(&self) -> impl Iterator<Item = Ticket> {
+        self.runs.iter().flat_map(|(key, run)| {
+            run.rows.iter().filter(|row| row.fact.is_live()).filter_map(|row| {
+                let attempt = row.attempt.as_ref()?;
+                Some(Ticket { run: *key, task: row.task, attempt: attempt.id })
+            })
+        })
+    }
+
     /// Makes a stored run active and builds every index over its rows.
     pub(super) fn take_in(&mut self, snapshot: RunSnapshot) -> RunKey {
         let RunSnapshot { head, mut progress, definition, tasks } = snapshot;

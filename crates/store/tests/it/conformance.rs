@@ -202,6 +202,7 @@ fn full_task(at: TaskRef, end: AttemptEnd) -> TaskRow {
         ever_started: true,
         hold: Some(Box::new(Hold { by: "policy".to_owned(), at: Timestamp(5) })),
         stopping: Some(Stopping::Timeout),
+        settled_at: Some(Timestamp(7)),
         output: Some(Json::parse(r#"{"n": 1.50}"#).unwrap()),
     }
 }

@@ -95,6 +95,7 @@ create table tasks (
     held_by        text,
     held_at        integer,
     stopping       text,
+    settled_at     integer,
     output         text,
     group_state    text,                -- count, cursor, outcomes: of a group's own row
     finalizer      text,                -- state, tries, losses: while worker_done

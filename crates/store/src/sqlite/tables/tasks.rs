@@ -14,18 +14,19 @@ const PUT: &str = "
     insert into tasks (run, no, ix, fact, until, attempts, attempt_number, attempt_id,
                        dispatched_at, started_at, finished_at, ending, ending_detail, tries,
                        losses, refusals, refused_since, ever_started, held_by, held_at,
-                       stopping, output)
+                       stopping, settled_at, output)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-            ?19, ?20, ?21, ?22)
+            ?19, ?20, ?21, ?22, ?23)
     on conflict (run, no, ix) do update set
         fact = ?4, until = ?5, attempts = ?6, attempt_number = ?7, attempt_id = ?8,
         dispatched_at = ?9, started_at = ?10, finished_at = ?11, ending = ?12,
         ending_detail = ?13, tries = ?14, losses = ?15, refusals = ?16, refused_since = ?17,
-        ever_started = ?18, held_by = ?19, held_at = ?20, stopping = ?21, output = ?22";
+        ever_started = ?18, held_by = ?19, held_at = ?20, stopping = ?21, settled_at = ?22,
+        output = ?23";
 const OF_RUN: &str = "
     select run, no, ix, fact, until, attempts, attempt_number, attempt_id, dispatched_at,
            started_at, finished_at, ending, ending_detail, tries, losses, refusals,
-           refused_since, ever_started, held_by, held_at, stopping, output
+           refused_since, ever_started, held_by, held_at, stopping, settled_at, output
     from tasks where run = ?1 order by no, ix";
 
 pub(in crate::sqlite) fn put(conn: &Connection, rows: &[(RunKey, &TaskRow)]) -> Result<(), Fault> {
@@ -65,6 +66,7 @@ fn put_one(
         row.hold.as_ref().map(|hold| hold.by.as_str()),
         row.hold.as_ref().map(|hold| hold.at.0),
         row.stopping.map(stopping_word),
+        row.settled_at.map(|at| at.0),
         row.output.as_ref().map(Json::as_str),
     ])
 }
@@ -95,6 +97,7 @@ fn read(row: &Row<'_>) -> Result<TaskRow, Fault> {
         ever_started: cells.take()?,
         hold: read_hold(&mut cells)?.map(Box::new),
         stopping: cells.maybe_word(stopping_from_word)?,
+        settled_at: cells.maybe_time()?,
         output: cells.maybe_json()?,
     })
 }

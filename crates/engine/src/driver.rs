@@ -1,0 +1,283 @@
+//! The world's thread: takes the mail, turns the cycle, hands batches to the store and
+//! effects to the hands. After a failed commit it throws the world away and loads it again:
+//! recovery is the same code as start.
+
+use crate::act::Orders;
+use crate::clock::Clock;
+use crate::cycle::{Cycle, Done, Offered, Step};
+use crate::engine::{EngineConfig, Load, NotDone, Stopped};
+use crate::inbox::{Ask, Control, Inbox, Mail, Request};
+use crate::prefetch;
+use mainspring_core::ids::AttemptId;
+use mainspring_core::world::input::{Input, Prefetched};
+use mainspring_core::world::snapshot::RunSnapshot;
+use mainspring_core::world::{World, WorldConfig};
+use mainspring_store::{CommitError, Fence, ReadError, Registration};
+use std::collections::BTreeSet;
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+/// Requests taken from the inbox at once; the rest wait where they are counted.
+const REQUESTS_AT_ONCE: usize = 1_024;
+/// Waits between loads after the store failed.
+const BACKOFF: Duration = Duration::from_millis(100);
+const BACKOFF_MAX: Duration = Duration::from_secs(5);
+/// With a timer pending the thread looks at least this often, so that a suspended machine
+/// is noticed: the monotonic clock it sleeps by stands still meanwhile.
+const LOOK_AT_LEAST: Duration = Duration::from_secs(30);
+
+pub(crate) struct Driver {
+    pub config: EngineConfig,
+    pub inbox: Arc<Inbox>,
+    pub orders: mpsc::Sender<Orders>,
+    pub runtime: tokio::runtime::Handle,
+    clock: Clock,
+    fence: Fence,
+    /// None while it is being loaded again.
+    cycle: Option<Cycle<Ask>>,
+    backlog: Mail,
+    /// Readings of the store under way.
+    readings: usize,
+    trouble: Option<Trouble>,
+    stopping: bool,
+}
+
+/// The store fails, since when, and how long to wait before the next try.
+struct Trouble {
+    since: Instant,
+    pause: Duration,
+}
+
+impl Driver {
+    pub fn new(
+        config: EngineConfig,
+        inbox: Arc<Inbox>,
+        orders: mpsc::Sender<Orders>,
+        (registration, snapshots): (Registration, Vec<RunSnapshot>),
+    ) -> Self {
+        let mut driver = Self {
+            config,
+            inbox,
+            orders,
+            runtime: tokio::runtime::Handle::current(),
+            clock: Clock::new(),
+            fence: registration.fence,
+            cycle: None,
+            backlog: Mail::default(),
+            readings: 0,
+            trouble: None,
+            stopping: false,
+        };
+        driver.take_up(registration, snapshots);
+        driver
+    }
+
+    /// Builds a world from what is stored.
+    fn take_up(&mut self, registration: Registration, snapshots: Vec<RunSnapshot>) {
+        let now = self.clock.now();
+        let mut world = World::new(&WorldConfig {
+            scheduler: registration.fence.scheduler,
+            ordinal: registration.ordinal,
+            next_run: registration.next_run,
+            next_stamp: registration.next_stamp,
+            seed: random_seed(),
+            limits: self.config.limits.clone(),
+        });
+        for snapshot in snapshots {
+            world.load(now, snapshot);
+        }
+        self.fence = registration.fence;
+        let only = world.live().map(|ticket| ticket.attempt).collect();
+        self.hand_over(Orders { only: Some(only), ..Orders::default() });
+        self.cycle = Some(Cycle::new(world));
+    }
+
+    /// Attempts that are live in what was loaded.
+    pub fn live(&self) -> BTreeSet<AttemptId> {
+        let world = self.cycle.iter().flat_map(|cycle| cycle.world().live());
+        world.map(|ticket| ticket.attempt).collect()
+    }
+
+    pub fn run(mut self) -> Stopped {
+        loop {
+            let (room, patience) = (self.room(), self.patience());
+            let mail = self.inbox.take(room, patience);
+            self.backlog.reports.extend(mail.reports);
+            self.backlog.cancels.extend(mail.cancels);
+            self.backlog.requests.extend(mail.requests);
+            for control in mail.control {
+                if let Some(stopped) = self.control(control) {
+                    return stopped;
+                }
+            }
+            self.apply_backlog();
+            self.turn();
+            let committing = self.cycle.as_ref().is_some_and(Cycle::is_committing);
+            if self.stopping && !committing {
+                return Stopped::Asked;
+            }
+        }
+    }
+
+    fn room(&self) -> usize {
+        let loaded = self.cycle.is_some();
+        if loaded && self.backlog.requests.is_empty() { REQUESTS_AT_ONCE } else { 0 }
+    }
+
+    /// How long to wait for mail; for ever when only mail can change anything.
+    fn patience(&mut self) -> Option<Duration> {
+        let now = self.clock.now();
+        let cycle = self.cycle.as_ref().filter(|cycle| !cycle.is_committing())?;
+        let wake = cycle.world().next_wake()?;
+        Some(wake.since(now).to_std().min(LOOK_AT_LEAST))
+    }
+
+    fn control(&mut self, control: Control) -> Option<Stopped> {
+        match control {
+            Control::CommitDone(Ok(())) => {
+                self.trouble = None;
+                let done = self.cycle.as_mut().expect("a commit was under way").committed();
+                self.finish(done);
+            }
+            Control::CommitDone(Err(CommitError::Fenced)) => return Some(Stopped::Fenced),
+            Control::CommitDone(Err(error @ CommitError::Fsync { .. })) => {
+                return Some(Stopped::Store(error.to_string()));
+            }
+            Control::CommitDone(Err(error @ CommitError::Failed { .. })) => {
+                return self.store_failed(&error.to_string());
+            }
+            Control::Loaded(Ok((registration, snapshots))) => self.take_up(registration, snapshots),
+            Control::Loaded(Err(error)) => return self.store_failed(&error.to_string()),
+            Control::Found(request, found) => self.found(request, *found),
+            Control::Stop => self.stopping = true,
+        }
+        None
+    }
+
+    /// Drops what is not durable and loads again, later each time.
+    fn store_failed(&mut self, error: &str) -> Option<Stopped> {
+        if let Some(cycle) = self.cycle.take() {
+            // Runs that were accepted in this life are carried on as well.
+            if let Load::Only(ids) = &mut self.config.load {
+                let active = cycle.world().runs().map(|run| run.head.id);
+                let new: Vec<_> = active.filter(|id| !ids.contains(id)).collect();
+                ids.extend(new);
+            }
+            for ask in cycle.abandon() {
+                let _ = ask.send(Err(NotDone::UnknownOutcome));
+            }
+        }
+        let trouble = self.trouble.get_or_insert(Trouble { since: Instant::now(), pause: BACKOFF });
+        let patience = self.config.store_patience;
+        if patience.is_some_and(|patience| trouble.since.elapsed() >= patience) || self.stopping {
+            return Some(Stopped::Store(error.to_owned()));
+        }
+        self.config.observer.store_failed(error);
+        let pause = trouble.pause;
+        trouble.pause = (pause * 2).min(BACKOFF_MAX);
+        let (store, inbox) = (Arc::clone(&self.config.store), Arc::clone(&self.inbox));
+        let (scheduler, load) = (self.config.scheduler, self.config.load.clone());
+        self.runtime.spawn(async move {
+            tokio::time::sleep(pause).await;
+            let loaded = prefetch::load(&*store, scheduler, &load).await;
+            inbox.control(Control::Loaded(loaded));
+        });
+        None
+    }
+
+    /// Reports first: they free permits. Then cancels, then everything else.
+    fn apply_backlog(&mut self) {
+        while let Some(cycle) = &mut self.cycle {
+            if cycle.world().is_full() {
+                return;
+            }
+            let request = if let Some(report) = self.backlog.reports.pop_front() {
+                Request { input: Input::Report(report), ask: None }
+            } else if let Some(request) = self.backlog.cancels.pop_front() {
+                request
+            } else if let Some(request) = self.backlog.requests.pop_front() {
+                request
+            } else {
+                return;
+            };
+            let now = self.clock.now();
+            let offered = cycle.offer(now, request.input, request.ask);
+            self.read_first(offered);
+        }
+    }
+
+    fn found(&mut self, request: Request, found: Result<Prefetched, ReadError>) {
+        self.readings -= 1;
+        let answer = |ask: Option<Ask>, why| {
+            if let Some(ask) = ask {
+                let _ = ask.send(Err(why));
+            }
+        };
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => return answer(request.ask, NotDone::Unreadable(error.to_string())),
+        };
+        let Some(cycle) = &mut self.cycle else {
+            return answer(request.ask, NotDone::UnknownOutcome);
+        };
+        let now = self.clock.now();
+        let offered = cycle.offer_with(now, request.input, found, request.ask);
+        if self.readings == 0 {
+            cycle.nothing_is_being_read();
+        }
+        self.read_first(offered);
+    }
+
+    fn read_first(&mut self, offered: Offered<Ask>) {
+        let Offered::Needs(needs, input, ask) = offered else { return };
+        self.readings += 1;
+        let (store, inbox) = (Arc::clone(&self.config.store), Arc::clone(&self.inbox));
+        self.runtime.spawn(async move {
+            let found = prefetch::find(&*store, needs).await;
+            inbox.control(Control::Found(Request { input, ask }, Box::new(found)));
+        });
+    }
+
+    fn turn(&mut self) {
+        loop {
+            let now = self.clock.now();
+            let Some(cycle) = &mut self.cycle else { return };
+            if self.stopping {
+                return;
+            }
+            match cycle.step(now) {
+                Step::Rest => return,
+                Step::Act(done) => self.finish(done),
+                Step::Commit(changes) => {
+                    let inbox = Arc::clone(&self.inbox);
+                    let done = move |result| inbox.control(Control::CommitDone(result));
+                    self.config.store.commit(self.fence, changes, Box::new(done));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Durable: act, tell, answer.
+    fn finish(&mut self, done: Done<Ask>) {
+        if !done.events.is_empty() {
+            self.config.observer.committed(&done.events);
+        }
+        if !done.effects.is_empty() || !done.forget.is_empty() {
+            self.hand_over(Orders { effects: done.effects, forget: done.forget, only: None });
+        }
+        for (ask, answer) in done.answers {
+            let _ = ask.send(answer.map_err(NotDone::Refused));
+        }
+    }
+
+    fn hand_over(&self, orders: Orders) {
+        self.orders.send(orders).expect("the hands outlive the world's thread");
+    }
+}
+
+fn random_seed() -> u64 {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+    u64::from_ne_bytes(bytes)
+}

@@ -1,0 +1,153 @@
+//! The handle on a running engine.
+
+use crate::act::{Executors, Hands};
+use crate::driver::Driver;
+use crate::events::Observer;
+use crate::inbox::{Control, Inbox, Request};
+use crate::prefetch;
+use mainspring_core::ids::{RunId, SchedulerId};
+use mainspring_core::world::input::{Input, Refusal, Reply};
+use mainspring_exec::Reports;
+use mainspring_store::{ReadError, Store};
+use std::fmt;
+use std::sync::{Arc, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use tokio::sync::{oneshot, watch};
+
+/// What an engine is made of.
+#[derive(Clone)]
+pub struct EngineConfig {
+    pub store: Arc<dyn Store>,
+    pub scheduler: SchedulerId,
+    /// `total`, `executor:<kind>`, the server's tiers.
+    pub limits: Vec<(String, u32)>,
+    pub load: Load,
+    pub observer: Arc<dyn Observer>,
+    /// How long to go on while the store fails; for ever if none.
+    pub store_patience: Option<Duration>,
+}
+
+impl fmt::Debug for EngineConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EngineConfig").field("scheduler", &self.scheduler).finish_non_exhaustive()
+    }
+}
+
+/// Which unfinished runs to carry on.
+#[derive(Clone, Debug)]
+pub enum Load {
+    All,
+    Only(Vec<RunId>),
+}
+
+/// Why an input has no positive answer.
+#[derive(Debug, thiserror::Error)]
+pub enum NotDone {
+    #[error(transparent)]
+    Refused(Refusal),
+    #[error("too many requests are waiting: try again in a moment")]
+    Busy,
+    #[error("the store failed meanwhile: whether it was done is not known")]
+    UnknownOutcome,
+    #[error("what it needs could not be read: {0}")]
+    Unreadable(String),
+    #[error("the engine has stopped")]
+    Stopped,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("what is stored could not be loaded")]
+    Load(#[from] ReadError),
+    #[error("a thread could not be started")]
+    Thread(#[from] std::io::Error),
+}
+
+/// Why the engine no longer runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    Asked,
+    /// Another process took over this scheduler's work.
+    Fenced,
+    /// The store failed for good; the text says what a person can do.
+    Store(String),
+}
+
+pub struct Engine {
+    inbox: Arc<Inbox>,
+    executors: Executors,
+    threads: Vec<JoinHandle<()>>,
+    stopped: watch::Receiver<Option<Stopped>>,
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// Loads what is unfinished and begins. Executors are made by the caller, who is given
+    /// the place for their reports; whatever a former life left running is gone already.
+    pub async fn start(
+        config: EngineConfig,
+        executors: impl FnOnce(Arc<dyn Reports>) -> Executors,
+    ) -> Result<Self, StartError> {
+        let inbox = Arc::new(Inbox::default());
+        let executors = executors(Arc::clone(&inbox) as Arc<dyn Reports>);
+        let loaded = prefetch::load(&*config.store, config.scheduler, &config.load).await?;
+        let (sender, orders) = mpsc::channel();
+        let driver = Driver::new(config, Arc::clone(&inbox), sender, loaded);
+        let hands = Hands {
+            executors: executors.clone(),
+            inbox: Arc::clone(&inbox),
+            former: driver.live(),
+        };
+        let (say_stopped, stopped) = watch::channel(None);
+        let threads = vec![
+            spawn("mainspring-act", move || hands.work(&orders))?,
+            spawn("mainspring-world", move || {
+                let why = driver.run();
+                say_stopped.send_replace(Some(why));
+            })?,
+        ];
+        Ok(Self { inbox, executors, threads, stopped })
+    }
+
+    /// Offers an input and waits until its answer is durable.
+    pub async fn submit(&self, input: Input) -> Result<Reply, NotDone> {
+        let (ask, answer) = oneshot::channel();
+        self.inbox.request(Request { input, ask: Some(ask) })?;
+        let mut stopped = self.stopped.clone();
+        tokio::select! {
+            answer = answer => answer.unwrap_or(Err(NotDone::Stopped)),
+            _ = stopped.wait_for(Option::is_some) => Err(NotDone::Stopped),
+        }
+    }
+
+    /// Waits until the engine has stopped, and says why.
+    pub async fn stopped(&self) -> Stopped {
+        let mut stopped = self.stopped.clone();
+        match stopped.wait_for(Option::is_some).await {
+            Ok(why) => why.clone().unwrap_or(Stopped::Asked),
+            Err(_) => Stopped::Store("the engine's thread ended unexpectedly".to_owned()),
+        }
+    }
+
+    /// Ends the commit under way, kills whatever still runs, and waits for both.
+    pub fn shut_down(self) {
+        self.inbox.control(Control::Stop);
+        for thread in self.threads {
+            // A panic there has been printed; there is nothing left to wait for.
+            let _ = thread.join();
+        }
+        for executor in self.executors.values() {
+            executor.shut_down();
+        }
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+    thread::Builder::new().name(name.to_owned()).spawn(work)
+}

@@ -1,0 +1,160 @@
+//! The data folder: who it belongs to, and that only one process decides in it.
+
+use mainspring_core::ids::SchedulerId;
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    #[error("the data folder {} is in use by process {pid}", path.display())]
+    Held { path: PathBuf, pid: String },
+    #[error("the data folder {} can't be used: {what}", path.display())]
+    Io {
+        path: PathBuf,
+        what: &'static str,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{} does not hold a scheduler id", path.display())]
+    BadId { path: PathBuf },
+}
+
+/// A data folder held by this process until it is dropped.
+#[derive(Debug)]
+pub struct DataFolder {
+    path: PathBuf,
+    id: SchedulerId,
+    /// Locked; the lock goes with the process, however it ends.
+    _lock: File,
+}
+
+impl DataFolder {
+    /// Creates the folder if there is none, and takes its lock.
+    pub fn hold(path: &Path) -> Result<Self, FolderError> {
+        let error = |what| {
+            let path = path.to_owned();
+            move |source| FolderError::Io { path, what, source }
+        };
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .map_err(error("it can't be created"))?;
+        let path = fs::canonicalize(path).map_err(error("it can't be found"))?;
+        let lock = lock(&path)?;
+        let id = read_or_make_id(&path)?;
+        sync(&path).map_err(error("it can't be synced to disk"))?;
+        Ok(Self { path, id, _lock: lock })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Who decides here, in this life and in every other.
+    pub fn id(&self) -> SchedulerId {
+        self.id
+    }
+
+    /// Where the embedded database is.
+    pub fn database(path: &Path) -> PathBuf {
+        path.join("mainspring.db")
+    }
+}
+
+fn lock(folder: &Path) -> Result<File, FolderError> {
+    let path = folder.join("lock");
+    let io = |source| FolderError::Io {
+        path: folder.to_owned(),
+        what: "its lock file can't be written",
+        source,
+    };
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&path)
+        .map_err(io)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut pid = String::new();
+            file.read_to_string(&mut pid).map_err(io)?;
+            return Err(FolderError::Held { path: folder.to_owned(), pid: pid.trim().to_owned() });
+        }
+        Err(TryLockError::Error(source)) => return Err(io(source)),
+    }
+    file.set_len(0).map_err(io)?;
+    file.rewind().map_err(io)?;
+    writeln!(file, "{}", std::process::id()).map_err(io)?;
+    Ok(file)
+}
+
+fn read_or_make_id(folder: &Path) -> Result<SchedulerId, FolderError> {
+    let path = folder.join("id");
+    let io = |source| FolderError::Io {
+        path: folder.to_owned(),
+        what: "its id file can't be read or written",
+        source,
+    };
+    match fs::read_to_string(&path) {
+        Ok(text) => text.trim().parse().map_err(|_| FolderError::BadId { path }),
+        Err(missing) if missing.kind() == io::ErrorKind::NotFound => {
+            let id = new_id();
+            // Renamed into place, so that no crash leaves half an id.
+            let temporary = folder.join("id.new");
+            let mut file = OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .mode(0o600)
+                .open(&temporary)
+                .map_err(io)?;
+            writeln!(file, "{id}").and_then(|()| file.sync_all()).map_err(io)?;
+            fs::rename(&temporary, &path).map_err(io)?;
+            Ok(id)
+        }
+        Err(source) => Err(io(source)),
+    }
+}
+
+fn new_id() -> SchedulerId {
+    let mut bytes = [0; 18];
+    getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+    let (time, chance) = bytes.split_at(8);
+    let ms = u64::from_be_bytes(time.try_into().expect("eight bytes")) >> 16;
+    SchedulerId::from_parts(ms, chance.try_into().expect("ten bytes"))
+}
+
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_has_one_holder_and_keeps_its_id() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let path = parent.path().join("data");
+        let first = DataFolder::hold(&path).expect("free");
+        let id = first.id();
+        let second = DataFolder::hold(&path).expect_err("held");
+        let message = second.to_string();
+        assert!(message.contains(&std::process::id().to_string()), "{message}");
+        drop(first);
+        assert_eq!(DataFolder::hold(&path).expect("free again").id(), id);
+    }
+
+    #[test]
+    fn rubbish_instead_of_an_id_is_said() {
+        let parent = tempfile::tempdir().expect("a folder");
+        fs::write(parent.path().join("id"), "rubbish").expect("written");
+        assert!(matches!(DataFolder::hold(parent.path()), Err(FolderError::BadId { .. })));
+    }
+}
