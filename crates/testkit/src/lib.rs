@@ -1,2 +1,3 @@
-//! What tests and simulations of the other rooms share: a simulated clock, a faulty store,
-//! scripted executors, simulated worlds. Never part of the product.
+//! What tests and simulations of the other rooms share. Never part of the product.
+
+pub mod sim;

@@ -1,0 +1,25 @@
+//! Simulated worlds: the real core and the real cycle, driven by a seed instead of a clock, a
+//! store and executors. Everything that can happen, happens in an order that the seed picks:
+//! commits fail before or after they are durable, the process dies, reports come late, twice
+//! or never, people pause, cancel and retry at any moment.
+//!
+//! ```text
+//!          seed ─► chance ─► what happens next
+//!                              │
+//!   people ─► cycle ─► store (a model that fails) ─► hands ─► executors ─┐
+//!               ▲                                                        │
+//!               └────────────── reports, reordered and repeated ◄────────┘
+//!   after every step: the promises, checked
+//! ```
+//!
+//! A world that breaks a promise prints its seed; the same seed breaks it again.
+
+mod sketches;
+mod executors;
+mod store;
+mod life;
+mod people;
+mod promises;
+mod play;
+
+pub use play::{Failure, Report, play};

@@ -1,0 +1,44 @@
+//! A store that fails: the model of the store room, and a commit that may be durable and
+//! reported so, durable and reported failed, or not durable at all.
+
+use mainspring_core::world::batch::Change;
+use mainspring_store::{CommitError, Fence, Model};
+
+#[derive(Debug, Default)]
+pub struct FaultyStore {
+    pub model: Model,
+    pending: Option<(Fence, Vec<Change>)>,
+}
+
+/// What becomes of a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Durable,
+    DurableButReportedFailed,
+    Lost,
+}
+
+impl FaultyStore {
+    pub fn begin(&mut self, fence: Fence, changes: Vec<Change>) {
+        assert!(self.pending.is_none(), "one commit at a time");
+        self.pending = Some((fence, changes));
+    }
+
+    pub fn is_pending(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    /// Ends the pending commit; what it says is what the cycle hears.
+    pub fn finish(&mut self, fate: Fate) -> Result<(), CommitError> {
+        let (fence, changes) = self.pending.take().expect("a commit is pending");
+        let failed = CommitError::Failed { what: "simulated".to_owned(), source: None };
+        match fate {
+            Fate::Lost => Err(failed),
+            Fate::Durable => self.model.apply(fence, &changes),
+            Fate::DurableButReportedFailed => {
+                self.model.apply(fence, &changes)?;
+                Err(failed)
+            }
+        }
+    }
+}
