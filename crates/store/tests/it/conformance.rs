@@ -81,7 +81,7 @@ fn key(number: u64) -> RunKey {
 }
 
 #[track_caller]
-fn assert_refused(result: Result<(), CommitError>) {
+fn assert_refused(result: &Result<(), CommitError>) {
     assert!(matches!(result, Err(CommitError::Failed { .. })), "{result:?}");
 }
 
@@ -271,17 +271,17 @@ fn changes_may_come_in_any_order(store: &dyn Store) {
 fn progress_of_an_unknown_run_is_refused(store: &dyn Store) {
     let fence = begin(store);
     let result = commit(store, fence, vec![Change::PutRun(key(1), progress(RunStatus::Failed, 1))]);
-    assert_refused(result);
+    assert_refused(&result);
     assert_eq!(ask(store.run(run_id(1))), None);
 }
 
 fn rows_of_an_unknown_run_are_refused(store: &dyn Store) {
     let fence = begin(store);
     let row = AttemptRow { task: plain(0), attempt: attempt(1, 1), output: None };
-    assert_refused(commit(store, fence, vec![Change::PutTask(key(1), task(plain(0)))]));
-    assert_refused(commit(store, fence, vec![Change::NewAttempt(key(1), row)]));
+    assert_refused(&commit(store, fence, vec![Change::PutTask(key(1), task(plain(0)))]));
+    assert_refused(&commit(store, fence, vec![Change::NewAttempt(key(1), row)]));
     let log = Change::NewLog(key(1), attempt_id(1), Log::File { bytes: 1 });
-    assert_refused(commit(store, fence, vec![log]));
+    assert_refused(&commit(store, fence, vec![log]));
     assert_eq!(ask(store.attempts(key(1))), []);
 }
 
@@ -292,7 +292,7 @@ fn a_run_is_never_written_over(store: &dyn Store) {
     let same_key = RunHead { id: run_id(2), ..head(1) };
     for head in [head(1), same_id, same_key] {
         let change = Change::NewRun(head, progress(RunStatus::Pending, 5));
-        assert_refused(commit(store, fence, vec![change]));
+        assert_refused(&commit(store, fence, vec![change]));
     }
     assert_eq!(load(store, 1).progress.status, RunStatus::Running);
 }
@@ -300,9 +300,9 @@ fn a_run_is_never_written_over(store: &dyn Store) {
 fn an_unknown_owner_is_refused(store: &dyn Store) {
     let fence = begin(store);
     let foreign = RunProgress { owner: OTHER, ..progress(RunStatus::Running, 1) };
-    assert_refused(commit(store, fence, vec![Change::NewRun(head(1), foreign.clone())]));
+    assert_refused(&commit(store, fence, vec![Change::NewRun(head(1), foreign.clone())]));
     accept(store, fence, 1, RunStatus::Running);
-    assert_refused(commit(store, fence, vec![Change::PutRun(key(1), foreign)]));
+    assert_refused(&commit(store, fence, vec![Change::PutRun(key(1), foreign)]));
     assert_eq!(load(store, 1).progress.owner, SCHEDULER);
 }
 
@@ -319,7 +319,7 @@ fn a_refused_batch_leaves_nothing(store: &dyn Store) {
         Change::NewLog(key(1), attempt_id(1), Log::File { bytes: 1 }),
         Change::PutTask(key(3), task(plain(0))),
     ];
-    assert_refused(commit(store, fence, changes));
+    assert_refused(&commit(store, fence, changes));
     assert_eq!(ask(store.version("build", None)), None);
     assert_eq!(ask(store.run(run_id(2))), None);
     let run = load(store, 1);
