@@ -62,7 +62,7 @@ impl Chance {
 
     fn json(&mut self) -> Json {
         if self.one_in(20) {
-            let long = "y".repeat(usize::try_from(self.below(20_000)).unwrap());
+            let long = "y".repeat(usize::try_from(self.below(6_000)).unwrap());
             return Json::from_value(&serde_json::Value::from(long));
         }
         let text = self.of(&["{}", "null", "[1, 2.50, \"x\"]", "{\"b\": 1, \"a\": {\"é\": []}}"]);

@@ -11,7 +11,7 @@ use mainspring_core::world::batch::Change;
 use mainspring_store::{CommitError, Fence, Memory, RunsQuery, Sqlite, Store};
 use std::path::PathBuf;
 
-const SEQUENCES: u64 = 24;
+const SEQUENCES: u64 = 16;
 const STEPS: u64 = 30;
 
 #[test]
