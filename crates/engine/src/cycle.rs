@@ -164,9 +164,12 @@ impl<A> Cycle<A> {
 fn ended(input: &Input) -> Option<Ticket> {
     let Input::Report(report) = input else { return None };
     match &report.what {
-        ReportKind::Started | ReportKind::Reattached(Reattached::Running) => None,
-        ReportKind::Ended(_) | ReportKind::Refused(_) | ReportKind::Reattached(_) => {
-            Some(report.ticket)
-        }
+        ReportKind::Ended(_)
+        | ReportKind::Refused(_)
+        | ReportKind::Reattached(Reattached::Ended(_)) => Some(report.ticket),
+        ReportKind::Started
+        | ReportKind::Reattached(
+            Reattached::Running | Reattached::NeverStarted | Reattached::Unknown { .. },
+        ) => None,
     }
 }

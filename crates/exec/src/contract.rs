@@ -14,7 +14,8 @@ pub trait Executor: Send + Sync + 'static {
     /// A second stop of the same attempt changes nothing.
     fn stop(&self, stop: Stop);
 
-    /// Asks what became of an attempt; answered by a `Reattached` report.
+    /// Asks what became of an attempt; answered by a `Reattached` report, or by saying again
+    /// that it was refused: a refusal is an outcome too, kept until it is settled.
     fn reattach(&self, ticket: Ticket, life: Life);
 
     /// The end of this attempt is durable: whatever was kept to report it again may go.

@@ -26,6 +26,7 @@ impl World {
             if let Some(why) = row.stopping {
                 self.effect(Effect::Stop(executor, Stop { ticket, why }));
             }
+            self.asked_after.insert(ticket.attempt);
             self.effect(Effect::Reattach(executor, ticket));
         }
         self.refill(key, now);

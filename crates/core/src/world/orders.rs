@@ -71,8 +71,9 @@ impl World {
         run.progress.status = RunStatus::Cancelling;
         run.progress.hold = None;
         run.progress.cancel = Some(cause);
+        let unsettled = run.rows.iter().filter(|row| !run.plan.is_settled(&run.rows, row.task.no));
         let rows: Vec<(TaskNo, Fact, bool)> =
-            run.rows.iter().map(|row| (row.task.no, row.fact, row.hold.is_some())).collect();
+            unsettled.map(|row| (row.task.no, row.fact, row.hold.is_some())).collect();
         for (no, fact, held) in rows {
             match fact {
                 Fact::Dispatched | Fact::Running => self.stop(key, no, Stopping::Cancel),

@@ -19,6 +19,10 @@ impl World {
         let ticket = report.ticket;
         let row = self.current_row(ticket).ok_or(Refusal::Stale)?;
         let (fact, stopping) = (row.fact, row.stopping);
+        let is_answer = matches!(report.what, ReportKind::Reattached(_));
+        if is_answer && !self.asked_after.remove(&ticket.attempt) {
+            return Err(Refusal::Stale);
+        }
         match report.what {
             ReportKind::Started if fact == Fact::Running => return Err(Refusal::Stale),
             ReportKind::Started => self.started(now, ticket),
@@ -202,6 +206,7 @@ impl World {
             row.settled_at = row.fact.is_settled().then_some(now);
         });
         self.draft.task(key, ticket.task);
+        self.asked_after.remove(&ticket.attempt);
         self.effect(Effect::Settle(self.executor(ticket), ticket));
         self.follow(key, no);
         self.ending.insert(key);

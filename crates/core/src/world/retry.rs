@@ -69,6 +69,8 @@ impl World {
 
     /// A final run opens again; its timeout counts from now.
     fn reopen(&mut self, now: Timestamp, key: RunKey) {
+        // What waited for a permit may have to wait for its dependencies again.
+        self.ready.remove_run(key);
         let run = self.run_mut(key);
         run.replan();
         if run.progress.status.is_final() {

@@ -1,7 +1,7 @@
 //! The world itself: what it holds, how it is made, and the one door through which every
 //! change of a task row goes.
 
-use crate::ids::{RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use crate::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
 use crate::kernel::permits::Limits;
 use crate::kernel::row::TaskRow;
 use crate::spec::definition::Definition;
@@ -50,6 +50,9 @@ pub struct World {
     /// Runs that may be over.
     pub(super) ending: BTreeSet<RunKey>,
     pub(super) draft: Draft,
+    /// Attempts that were offered to their executors again and not answered for yet. A second
+    /// answer, or one to an earlier question, would start work twice.
+    pub(super) asked_after: BTreeSet<AttemptId>,
     /// Runs that left memory, with their last stamp, so that an older reading is noticed.
     pub(super) departed: BTreeMap<RunId, u64>,
 }
@@ -76,6 +79,7 @@ impl World {
             timers: Timers::default(),
             ending: BTreeSet::new(),
             draft: Draft::default(),
+            asked_after: BTreeSet::new(),
             departed: BTreeMap::new(),
         }
     }

@@ -76,7 +76,7 @@ impl Wal {
         }
         state.pages = pages;
         state.commits += 1;
-        if state.asleep || pages >= state.passive_at {
+        if std::mem::take(&mut state.asleep) || pages >= state.passive_at {
             self.wake.notify_one();
         }
     }
@@ -129,11 +129,10 @@ impl Wal {
                 state.passive_at = state.pages + PASSIVE_PAGES;
                 return Order::Passive;
             }
-            if state.asleep && state.commits == seen {
+            if state.asleep {
                 state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            state.asleep = false;
             let waited = self.wake.wait_timeout(state, idle);
             let timeout;
             (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -232,5 +231,80 @@ fn work(conn: &Connection, wal: &Wal) {
             }
             Order::End => return,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::open;
+
+    const AT_ONCE: Duration = Duration::ZERO;
+
+    #[test]
+    fn every_four_mebibytes_are_checkpointed_once() {
+        let wal = Wal::new();
+        wal.wrote(PASSIVE_PAGES);
+        assert!(matches!(wal.next(IDLE_MAX), Order::Passive));
+        wal.wrote(PASSIVE_PAGES + 1);
+        assert!(matches!(wal.next(AT_ONCE), Order::Truncate), "not again so soon");
+        wal.wrote(2 * PASSIVE_PAGES);
+        assert!(matches!(wal.next(IDLE_MAX), Order::Passive));
+        // It begins anew.
+        wal.wrote(1);
+        wal.wrote(PASSIVE_PAGES);
+        assert!(matches!(wal.next(IDLE_MAX), Order::Passive));
+    }
+
+    #[test]
+    fn the_writer_steps_in_when_the_wal_outgrows_the_thread() {
+        let folder = tempfile::tempdir().unwrap();
+        let conn = open::writer(&folder.path().join("db")).unwrap();
+        let wal = Wal::new();
+        wal.wrote(FORCED_PAGES - 1);
+        assert!(!wal.is_forced());
+        wal.wrote(FORCED_PAGES);
+        assert!(wal.is_forced());
+        wal.force(&conn);
+        assert!(!wal.is_forced());
+        wal.wrote(2 * FORCED_PAGES);
+        assert!(wal.is_forced());
+    }
+
+    #[test]
+    fn an_idle_wal_is_emptied_unless_someone_reads_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("db");
+        let writer = open::writer(&path).unwrap();
+        let conn = connection::open_checkpointer(&path).unwrap();
+        let wal = Wal::new();
+        let mut reader = connection::open_reader(&path).unwrap();
+        let size = || std::fs::metadata(folder.path().join("db-wal")).unwrap().len();
+        let write = || writer.execute("insert into inputs (input) values ('x')", []).unwrap();
+
+        write();
+        let reading = reader.transaction().unwrap();
+        reading.query_row("select count(*) from inputs", [], |_| Ok(())).unwrap();
+        write();
+        assert!(!wal.truncate(&conn), "a reader still needs it");
+        assert!(size() > 0);
+        drop(reading);
+        assert!(wal.truncate(&conn));
+        assert_eq!(size(), 0);
+        assert_eq!(wal.broken(), None, "standing in the way is no fault of the disk");
+    }
+
+    #[test]
+    fn the_thread_sleeps_when_all_is_done_and_ends_when_told() {
+        let wal = Wal::new();
+        wal.wrote(1);
+        let commits = wal.state().commits;
+        assert!(matches!(wal.next(AT_ONCE), Order::Truncate));
+        wal.fall_asleep(commits);
+        assert!(wal.state().asleep);
+        wal.wrote(2);
+        assert!(matches!(wal.next(AT_ONCE), Order::Truncate), "awake again");
+        wal.close();
+        assert!(matches!(wal.next(IDLE_MAX), Order::End));
     }
 }

@@ -102,3 +102,42 @@ pub(super) fn sentence(error: &Error, path: &Path) -> String {
         _ => format!("the database {path} could not do what it was asked to"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commit_error(code: i32) -> CommitError {
+        let error = Error::SqliteFailure(ffi::Error::new(code), None);
+        Fault::from(error).into_commit("/data/db".as_ref())
+    }
+
+    #[test]
+    fn only_an_unconfirmed_write_is_an_fsync_error() {
+        for code in [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_DIR_FSYNC] {
+            assert!(matches!(commit_error(code), CommitError::Fsync { .. }), "{code}");
+        }
+        for code in [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_READ, ffi::SQLITE_IOERR] {
+            assert!(matches!(commit_error(code), CommitError::Failed { .. }), "{code}");
+        }
+    }
+
+    #[test]
+    fn every_common_failure_says_what_to_do() {
+        let codes = [
+            ffi::SQLITE_FULL,
+            ffi::SQLITE_READONLY,
+            ffi::SQLITE_READONLY_DIRECTORY,
+            ffi::SQLITE_CANTOPEN,
+            ffi::SQLITE_CORRUPT,
+            ffi::SQLITE_NOTADB,
+            ffi::SQLITE_BUSY,
+            ffi::SQLITE_BUSY_SNAPSHOT,
+            ffi::SQLITE_IOERR_WRITE,
+        ];
+        for code in codes {
+            let said = commit_error(code).to_string();
+            assert!(said.contains("/data/db") && said.contains(": "), "{code}: {said}");
+        }
+    }
+}

@@ -48,8 +48,9 @@ impl OpenError {
     }
 }
 
-/// Creates the file if there is none and brings its schema up to date.
-pub(super) fn prepare(path: &Path) -> Result<(), OpenError> {
+/// Creates the file if there is none, brings its schema up to date, and returns the connection
+/// that may write.
+pub(super) fn writer(path: &Path) -> Result<Connection, OpenError> {
     create(path).map_err(|error| OpenError::io(error, path))?;
     let failed = |error| OpenError::failed(error, path);
     let mut conn = connection::open_writer(path).map_err(failed)?;
@@ -58,7 +59,7 @@ pub(super) fn prepare(path: &Path) -> Result<(), OpenError> {
         .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))
         .map_err(failed)?;
     if mode == "wal" {
-        return Ok(());
+        return Ok(conn);
     }
     let what = format!(
         "the file system that holds {} cannot share memory between programs, which the \

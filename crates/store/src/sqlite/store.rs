@@ -30,15 +30,15 @@ impl Sqlite {
     /// Opens the database for deciding: creates the file if there is none (its folder must
     /// exist), brings its schema up to date. Whoever calls holds the data folder's lock.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        open::prepare(path)?;
+        let conn = open::writer(path)?;
         let wal = Arc::new(Wal::new());
-        let conn = writer::open(path, &wal).map_err(|error| OpenError::failed(error, path))?;
         let readers = Self::readers(path)?;
         let checkpointer =
             Checkpointer::start(path, Arc::clone(&wal)).map_err(|error| match error {
                 CheckpointerError::Sql(error) => OpenError::failed(error, path),
                 CheckpointerError::Thread(error) => OpenError::io(error, path),
             })?;
+        let conn = writer::watched(conn, &wal).map_err(|error| OpenError::failed(error, path))?;
         let writer = Writer::start(path, conn, wal).map_err(|error| OpenError::io(error, path))?;
         Ok(Self { readers, _checkpointer: Some(checkpointer), writer: Some(writer) })
     }

@@ -21,6 +21,7 @@ use rusqlite::{Connection, DEFAULT_NAME};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 pub(super) enum Job {
@@ -65,9 +66,8 @@ impl Drop for Writer {
     }
 }
 
-/// The writer's connection, watched for the size of its WAL.
-pub(super) fn open(path: &Path, wal: &Arc<Wal>) -> rusqlite::Result<Connection> {
-    let mut conn = connection::open_writer(path)?;
+/// Tells the checkpoint thread the size of the WAL after each commit.
+pub(super) fn watched(mut conn: Connection, wal: &Arc<Wal>) -> rusqlite::Result<Connection> {
     let wal = Arc::clone(wal);
     conn.wal_hook(Some(move |_: &mut _, pages| {
         wal.wrote(u32::try_from(pages).unwrap_or(0));
@@ -135,7 +135,7 @@ impl Desk {
     ) -> Result<&'a mut Connection, Fault> {
         match conn {
             Some(conn) => Ok(conn),
-            None => Ok(conn.insert(open(path, wal)?)),
+            None => Ok(conn.insert(watched(connection::open_writer(path)?, wal)?)),
         }
     }
 
@@ -143,7 +143,85 @@ impl Desk {
     /// error the WAL may hold more than the file will ever get: it is left for the next process.
     fn close(&mut self) {
         if let (Some(conn), None) = (&self.conn, self.wal.broken()) {
+            // Whoever still reads is not waited for.
+            let _ = conn.busy_timeout(Duration::ZERO);
             let _ = conn.wal_checkpoint_v2(DEFAULT_NAME, CheckpointMode::TRUNCATE);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::open;
+    use mainspring_core::kernel::row::VersionRow;
+    use mainspring_core::time::Timestamp;
+
+    const SCHEDULER: SchedulerId = SchedulerId::from_bytes([1; 16]);
+
+    /// A writer on a new file, with whatever was done to its connection before.
+    fn writer(set_up: impl FnOnce(&Connection, &Wal)) -> (Writer, Fence, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("db");
+        let wal = Arc::new(Wal::new());
+        let mut conn = open::writer(&path).unwrap();
+        let fence = transaction::register(&mut conn, SCHEDULER).unwrap().fence;
+        set_up(&conn, &wal);
+        let conn = watched(conn, &wal).unwrap();
+        (Writer::start(&path, conn, wal).unwrap(), fence, folder)
+    }
+
+    fn deploy(writer: &Writer, fence: Fence, text_bytes: usize) -> Result<(), CommitError> {
+        let version = VersionRow {
+            workflow: "w".into(),
+            number: u32::try_from(text_bytes).unwrap(),
+            hash: [0; 32],
+            text: "x".repeat(text_bytes).into(),
+            created_at: Timestamp(0),
+        };
+        let (fate, told) = mpsc::channel();
+        let done: Done = Box::new(move |result| fate.send(result).unwrap());
+        writer.send(Job::Commit { fence, changes: vec![Change::NewVersion(version)], done });
+        told.recv().unwrap()
+    }
+
+    #[test]
+    fn a_full_disk_fails_the_batch_and_not_the_next() {
+        let (writer, fence, folder) = writer(|conn, _| {
+            let pages: u32 = conn.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+            conn.query_row(&format!("pragma max_page_count = {}", pages + 5), [], |_| Ok(()))
+                .unwrap();
+        });
+        let full = deploy(&writer, fence, 1_000_000).unwrap_err();
+        assert_eq!(
+            full.to_string(),
+            format!(
+                "the disk that holds {} is full: free some space and run again",
+                folder.path().join("db").display()
+            )
+        );
+        deploy(&writer, fence, 10).unwrap();
+        drop(writer);
+        let conn = Connection::open(folder.path().join("db")).unwrap();
+        let versions: u32 =
+            conn.query_row("select count(*) from versions", [], |row| row.get(0)).unwrap();
+        assert_eq!(versions, 1);
+    }
+
+    #[test]
+    fn nothing_is_tried_after_an_fsync_error() {
+        let (writer, fence, _folder) = writer(|_, wal| wal.break_with("sdb1".to_owned()));
+        for _ in 0..2 {
+            let error = deploy(&writer, fence, 10).unwrap_err();
+            assert!(matches!(error, CommitError::Fsync { .. }), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_connection_left_inside_a_transaction_is_opened_anew() {
+        let (writer, fence, _folder) = writer(|conn, _| conn.execute_batch("begin").unwrap());
+        let error = deploy(&writer, fence, 10).unwrap_err();
+        assert!(matches!(error, CommitError::Failed { .. }), "{error:?}");
+        deploy(&writer, fence, 10).unwrap();
     }
 }

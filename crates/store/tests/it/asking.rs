@@ -4,9 +4,14 @@ use mainspring_core::ids::SchedulerId;
 use mainspring_core::world::batch::Change;
 use mainspring_store::{CommitError, Fence, ReadError, Reading, Registration, Store};
 use std::sync::mpsc;
+use tokio::runtime::{Builder, Runtime};
+
+thread_local! {
+    static RUNTIME: Runtime = Builder::new_current_thread().build().unwrap();
+}
 
 pub fn read<T>(reading: Reading<'_, T>) -> Result<T, ReadError> {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(reading)
+    RUNTIME.with(|runtime| runtime.block_on(reading))
 }
 
 pub fn ask<T>(reading: Reading<'_, T>) -> T {

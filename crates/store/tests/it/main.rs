@@ -4,3 +4,8 @@
 mod asking;
 mod rows;
 mod conformance;
+mod chance;
+mod differential;
+mod child;
+mod crash;
+mod files;

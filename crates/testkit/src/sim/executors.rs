@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 enum State {
     Starting,
     Running,
+    /// Also an outcome: kept, and said again, until it is settled.
+    Refused,
     Ended(Ended),
 }
 
@@ -45,6 +47,7 @@ impl Executors {
     pub fn reattach(&mut self, ticket: Ticket, life: Life) {
         let answer = match self.held.get(&ticket.attempt).map(|held| &held.state) {
             Some(State::Starting) => return,
+            Some(State::Refused) => return self.report(ticket, refused()),
             Some(State::Running) => Reattached::Running,
             Some(State::Ended(ended)) => Reattached::Ended(ended.clone()),
             None if life == Life::This => Reattached::NeverStarted,
@@ -78,7 +81,7 @@ impl Executors {
 
     /// Something happens to one attempt. False when there is none to which it could.
     pub fn advance(&mut self, chance: &mut Chance) -> bool {
-        let moving = |held: &&Held| !matches!(held.state, State::Ended(_));
+        let moving = |held: &&Held| matches!(held.state, State::Starting | State::Running);
         let count = self.held.values().filter(moving).count() as u64;
         if count == 0 {
             return false;
@@ -92,7 +95,7 @@ impl Executors {
                 let outcome = outcome(chance, held.stopping);
                 self.end(held.ticket, true, outcome);
             }
-            State::Ended(_) => {}
+            State::Refused | State::Ended(_) => {}
         }
         true
     }
@@ -100,8 +103,10 @@ impl Executors {
     fn begin(&mut self, chance: &mut Chance, ticket: Ticket) {
         match chance.below(12) {
             0 => {
-                self.held.remove(&ticket.attempt);
-                self.report(ticket, ReportKind::Refused("none to be had".into()));
+                if let Some(held) = self.held.get_mut(&ticket.attempt) {
+                    held.state = State::Refused;
+                }
+                self.report(ticket, refused());
             }
             1 => {
                 let error = TaskError::new(ErrorClass::Logic, "command not found");
@@ -127,6 +132,10 @@ impl Executors {
         }
         self.report(ticket, ReportKind::Ended(ended));
     }
+}
+
+fn refused() -> ReportKind {
+    ReportKind::Refused("none to be had".into())
 }
 
 fn outcome(chance: &mut Chance, stopping: bool) -> Outcome {

@@ -205,8 +205,6 @@ impl Play {
     fn make_peace(&mut self) -> Check {
         for _ in 0..PEACE_STEPS {
             self.report.steps += 1;
-            let busy = !self.executors.reports.is_empty()
-                || self.life.as_ref().is_some_and(|life| !life.orders.is_empty());
             if !self.executors.reports.is_empty() {
                 self.deliver();
             } else if self.life.as_ref().is_some_and(|life| !life.readings.is_empty()) {
@@ -216,12 +214,20 @@ impl Play {
             self.finish_commit_or_turn(Fate::Durable)?;
             let moved = self.executors.advance(&mut self.chance);
             self.verify()?;
-            if !busy && !moved && !self.store.is_pending() && !self.wait_or_rest() {
+            if !moved && self.is_idle() && !self.wait_or_rest() {
                 return Ok(());
             }
         }
         let unfinished = self.store.model.unfinished(self.scheduler);
         Err(format!("stuck: {} runs are not final", unfinished.len()))
+    }
+
+    /// Nothing is under way.
+    fn is_idle(&self) -> bool {
+        let life = self.life.as_ref();
+        self.executors.reports.is_empty()
+            && !self.store.is_pending()
+            && life.is_some_and(|life| life.orders.is_empty() && life.readings.is_empty())
     }
 
     /// Lifts holds, or lets time pass. False when there is nothing to wait for.
@@ -232,7 +238,10 @@ impl Play {
             if run.progress.hold.is_some() {
                 held.push((run.head.id, None));
             }
-            let tasks = run.rows.iter().filter(|row| row.hold.is_some());
+            let tasks = run
+                .rows
+                .iter()
+                .filter(|row| row.hold.is_some() && !run.plan.is_settled(&run.rows, row.task.no));
             held.extend(tasks.map(|row| (run.head.id, Some(row.task.no))));
         }
         if let Some((run, task)) = held.first() {
@@ -339,7 +348,10 @@ impl Play {
         if let Some(Order::Effect(Effect::Start(start))) = life.orders.front() {
             let ticket = start.ticket;
             let stored = (&self.store.model, &self.definitions);
-            self.promises.check_start(stored, ticket, self.now)?;
+            // Told twice what it holds already, an executor does nothing.
+            if !self.executors.held().contains(&ticket) {
+                self.promises.check_start(stored, ticket, self.now)?;
+            }
         }
         if let Some(Order::Effect(effect)) = life.work(&mut self.executors) {
             let text = format!("{effect:?}");

@@ -78,6 +78,15 @@ fn a_ready_dependent_on_a_started_edge_is_cancelled_too() {
 }
 
 #[test]
+fn a_blocked_task_that_is_held_stays_blocked() {
+    check(
+        "a\nb: a\nc: b\nd",
+        "pause b; a fail; cancel; d gone",
+        "cancelled: a=failed b=blocked c=blocked d=cancelled",
+    );
+}
+
+#[test]
 fn settled_tasks_are_immune() {
     check_said("a\nb: a", "a ok; cancel a", "start a; start b; refused task_settled");
     check_said("a", "a ok; cancel", "start a; end; refused run_state");

@@ -74,6 +74,17 @@ fn a_dependent_that_must_go_back_and_runs_refuses_it() {
 }
 
 #[test]
+fn what_waited_for_a_permit_waits_for_its_dependencies_again() {
+    let limits = [("total", 1), ("executor:process", 1)];
+    let mut stage = Stage::with_limits("a\nb priority=1\nc: a/finished", &limits);
+    stage.play("b ok; a fail");
+    assert_eq!(stage.shown(), "running: a=failed b=success c=dispatched");
+    let mut stage = Stage::with_limits("a\nb\nc: a/finished", &limits);
+    stage.play("a fail; retry a");
+    assert_eq!(stage.shown(), "running: a=ready b=dispatched c=pending");
+}
+
+#[test]
 fn a_cancelled_run_goes_on_where_it_was() {
     let sketch = "a\nb: a\nc: b";
     check(sketch, "a ok; cancel; b gone; retry", "running: a=success b=dispatched c=pending");

@@ -1,0 +1,251 @@
+//! Rows and batches by chance, the same for the same seed.
+
+use crate::rows::{
+    OTHER, SCHEDULER, attempt, attempt_id, head, instance, plain, progress, task, version,
+};
+use mainspring_core::error::{ErrorClass, TaskError};
+use mainspring_core::ids::{RunKey, TaskRef};
+use mainspring_core::json::Json;
+use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::row::{
+    Attempt, AttemptEnd, AttemptRow, CancelCause, Counts, Hold, Log, RunError, RunHead,
+    RunProgress, RunStatus, Stopping, TaskRow,
+};
+use mainspring_core::time::Timestamp;
+use mainspring_core::world::batch::Change;
+use std::collections::BTreeSet;
+
+/// SplitMix64.
+pub struct Chance(u64);
+
+impl Chance {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    pub fn small(&mut self) -> u32 {
+        u32::try_from(self.below(6)).unwrap()
+    }
+
+    pub fn one_in(&mut self, odds: u64) -> bool {
+        self.below(odds) == 0
+    }
+
+    pub fn of<T: Clone>(&mut self, choices: &[T]) -> T {
+        let at = self.below(u64::try_from(choices.len()).unwrap());
+        choices[usize::try_from(at).unwrap()].clone()
+    }
+
+    fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.one_in(2).then(|| make(self))
+    }
+
+    fn time(&mut self) -> Timestamp {
+        Timestamp(1_700_000_000_000_000 + i64::try_from(self.below(50)).unwrap())
+    }
+
+    fn text(&mut self) -> String {
+        self.of(&["", "a", "it's \"so\"", "zwölf\nlines", "\u{1F41F}\t"]).to_owned()
+    }
+
+    fn json(&mut self) -> Json {
+        if self.one_in(20) {
+            let long = "y".repeat(usize::try_from(self.below(6_000)).unwrap());
+            return Json::from_value(&serde_json::Value::from(long));
+        }
+        let text = self.of(&["{}", "null", "[1, 2.50, \"x\"]", "{\"b\": 1, \"a\": {\"é\": []}}"]);
+        Json::parse(text).unwrap()
+    }
+
+    fn hold(&mut self) -> Hold {
+        Hold { by: self.text(), at: self.time() }
+    }
+
+    pub fn task_ref(&mut self) -> TaskRef {
+        match self.one_in(2) {
+            true => plain(self.small()),
+            false => instance(self.small(), self.small()),
+        }
+    }
+}
+
+/// Rows.
+impl Chance {
+    pub fn head(&mut self, number: u64) -> RunHead {
+        RunHead {
+            workflow: self.workflow().into(),
+            version: self.small(),
+            input: self.json(),
+            labels: self.maybe(|chance| (chance.text(), chance.text())).into_iter().collect(),
+            priority: self.of(&[i32::MIN, -1, 0, 1, i32::MAX]),
+            triggered_by: self.text(),
+            workdir: self.text(),
+            parent: self.maybe(|chance| head(chance.below(9)).id),
+            // Few moments for many runs: the id has to tell them apart.
+            created_at: Timestamp(i64::try_from(self.below(4)).unwrap()),
+            ..head(number)
+        }
+    }
+
+    pub fn workflow(&mut self) -> &'static str {
+        self.of(&["build", "deploy", "Build"])
+    }
+
+    pub fn progress(&mut self) -> RunProgress {
+        let (status, stamp) = (self.of(RunStatus::ALL), self.below(1_000));
+        RunProgress {
+            hold: self.maybe(Self::hold),
+            cancel: self.maybe(|chance| match chance.one_in(2) {
+                true => CancelCause::RunTimeout,
+                false => CancelCause::Asked(chance.text()),
+            }),
+            owner: self.of(&[SCHEDULER, SCHEDULER, OTHER]),
+            started_at: self.maybe(Self::time),
+            opened_at: self.maybe(Self::time),
+            finished_at: self.maybe(Self::time),
+            error: self.maybe(|chance| RunError { class: chance.class(), message: chance.text() }),
+            counts: Counts {
+                total: self.small(),
+                live: self.small(),
+                success: self.small(),
+                failed: self.small(),
+                cancelled: self.small(),
+                skipped: u32::MAX,
+            },
+            ..progress(status, stamp)
+        }
+    }
+
+    fn class(&mut self) -> ErrorClass {
+        self.of(ErrorClass::ALL)
+    }
+
+    fn attempt(&mut self) -> Attempt {
+        Attempt {
+            dispatched_at: self.time(),
+            started_at: self.maybe(Self::time),
+            finished_at: self.maybe(Self::time),
+            end: self.maybe(Self::end),
+            ..attempt(self.small(), self.below(40))
+        }
+    }
+
+    fn end(&mut self) -> AttemptEnd {
+        match self.below(5) {
+            0 => AttemptEnd::Success,
+            1 => AttemptEnd::Cancelled,
+            2 => AttemptEnd::Refused(self.text().into()),
+            3 => AttemptEnd::Failed(Box::new(TaskError::exit(-1))),
+            _ => AttemptEnd::Failed(Box::new(TaskError::new(self.class(), self.text()))),
+        }
+    }
+
+    fn task(&mut self, at: TaskRef) -> TaskRow {
+        TaskRow {
+            fact: self.of(Fact::ALL),
+            until: self.maybe(Self::time),
+            attempts: self.small(),
+            attempt: self.maybe(Self::attempt),
+            tries: self.small(),
+            losses: self.small(),
+            refusals: self.small(),
+            refused_since: self.maybe(Self::time),
+            ever_started: self.one_in(2),
+            hold: self.maybe(Self::hold).map(Box::new),
+            stopping: self
+                .maybe(|chance| chance.of(&[Stopping::Pause, Stopping::Cancel, Stopping::Timeout])),
+            output: self.maybe(Self::json),
+            ..task(at)
+        }
+    }
+
+    fn log(&mut self) -> Log {
+        match self.one_in(2) {
+            true => Log::File { bytes: self.below(1 << 50) },
+            false => Log::Inline(self.text().into_bytes().into()),
+        }
+    }
+}
+
+/// Batches.
+impl Chance {
+    /// A batch that contradicts nothing. `runs` counts the runs so far, which are numbered
+    /// from 1; those of the batch are added.
+    pub fn batch(&mut self, runs: &mut u64) -> Vec<Change> {
+        let mut changes = Vec::new();
+        for _ in 0..self.below(3) {
+            *runs += 1;
+            changes.push(Change::NewRun(self.head(*runs), self.progress()));
+        }
+        if self.one_in(4) {
+            let (workflow, number, text) = (self.workflow(), self.small(), self.text());
+            changes.push(Change::NewVersion(version(workflow, number, &text)));
+        }
+        if *runs == 0 {
+            return changes;
+        }
+        let mut written = BTreeSet::new();
+        for _ in 0..self.below(12) {
+            let run = RunKey::new(1, 1 + self.below(*runs));
+            let change = self.change(run);
+            let is_first = match &change {
+                Change::PutRun(run, _) => written.insert((*run, None)),
+                Change::PutTask(run, row) => written.insert((*run, Some(row.task))),
+                _ => true,
+            };
+            if is_first {
+                changes.push(change);
+            }
+        }
+        self.shuffle(&mut changes);
+        changes
+    }
+
+    fn change(&mut self, run: RunKey) -> Change {
+        match self.below(6) {
+            0 => Change::PutRun(run, self.progress()),
+            1 => Change::NewLog(run, attempt_id(self.below(40)), self.log()),
+            2 => {
+                let (task, attempt) = (self.task_ref(), self.attempt());
+                Change::NewAttempt(
+                    run,
+                    AttemptRow { task, attempt, output: self.maybe(Self::json) },
+                )
+            }
+            _ => {
+                let at = self.task_ref();
+                Change::PutTask(run, self.task(at))
+            }
+        }
+    }
+
+    /// Something that makes any batch contradict what is stored.
+    pub fn contradiction(&mut self, runs: u64) -> Change {
+        let unknown = RunKey::new(1, runs + 50);
+        match self.below(4) {
+            0 if runs > 0 => Change::NewRun(head(1 + self.below(runs)), self.progress()),
+            1 => Change::PutTask(unknown, task(plain(0))),
+            2 => Change::NewLog(unknown, attempt_id(1), self.log()),
+            _ => Change::PutRun(unknown, self.progress()),
+        }
+    }
+
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for at in (1..items.len()).rev() {
+            let other = self.below(u64::try_from(at + 1).unwrap());
+            items.swap(at, usize::try_from(other).unwrap());
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Lists of runs.
+
+use super::begin::{accept, begin, key};
+use crate::asking::{ask, commit, register};
+use crate::rows::{OTHER, SCHEDULER, head, progress, run_id};
+use mainspring_core::kernel::row::{RunHead, RunProgress, RunStatus};
+use mainspring_core::time::Timestamp;
+use mainspring_core::world::batch::Change;
+use mainspring_store::{RunsQuery, Store};
+
+fn numbers(store: &dyn Store, query: RunsQuery) -> Vec<u64> {
+    ask(store.runs(query)).iter().map(|(head, _)| head.key.sequence()).collect()
+}
+
+pub fn unfinished_runs_are_listed_oldest_first(store: &dyn Store) {
+    let fence = begin(store);
+    register(store, OTHER);
+    for (number, status) in [5, 1, 4, 2, 6, 3, 7].into_iter().zip(RunStatus::ALL) {
+        accept(store, fence, number, *status);
+    }
+    let foreign = RunProgress { owner: OTHER, ..progress(RunStatus::Running, 1) };
+    commit(store, fence, vec![Change::NewRun(head(8), foreign)]).unwrap();
+    let expected = [1, 2, 4, 5].map(|number| (key(number), run_id(number)));
+    assert_eq!(ask(store.unfinished(SCHEDULER)), expected);
+    assert_eq!(ask(store.unfinished(OTHER)), [(key(8), run_id(8))]);
+    commit(store, fence, vec![Change::PutRun(key(2), progress(RunStatus::Failed, 9))]).unwrap();
+    commit(store, fence, vec![Change::PutRun(key(3), progress(RunStatus::Running, 9))]).unwrap();
+    let expected = [1, 3, 4, 5].map(|number| (key(number), run_id(number)));
+    assert_eq!(ask(store.unfinished(SCHEDULER)), expected);
+}
+
+pub fn runs_are_listed_newest_first_in_pages(store: &dyn Store) {
+    let fence = begin(store);
+    for number in [2, 4, 1, 3] {
+        accept(store, fence, number, RunStatus::Success);
+    }
+    // Accepted in the same microsecond as run 3: the id decides.
+    let twin = RunHead { created_at: Timestamp(3), ..head(5) };
+    commit(store, fence, vec![Change::NewRun(twin, progress(RunStatus::Running, 5))]).unwrap();
+    let page = |after, limit| RunsQuery { after, limit, ..RunsQuery::default() };
+    assert_eq!(numbers(store, page(None, 100)), [4, 5, 3, 2, 1]);
+    assert_eq!(numbers(store, page(None, 2)), [4, 5]);
+    assert_eq!(numbers(store, page(Some((Timestamp(3), run_id(5))), 2)), [3, 2]);
+    assert_eq!(numbers(store, page(Some((Timestamp(1), run_id(1))), 2)), [0_u64; 0]);
+    assert_eq!(numbers(store, page(None, 0)), [0_u64; 0]);
+}
+
+pub fn runs_are_filtered_by_status_and_workflow(store: &dyn Store) {
+    use RunStatus::{Cancelled, Cancelling, Failed, Pending, Running, Success};
+    let fence = begin(store);
+    for (number, status) in (1..).zip(RunStatus::ALL) {
+        accept(store, fence, number, *status);
+        let other = RunHead { workflow: "deploy".into(), ..head(number + 10) };
+        commit(store, fence, vec![Change::NewRun(other, progress(*status, 1))]).unwrap();
+    }
+    let with = |statuses: &[RunStatus], workflow: Option<&str>| {
+        let workflow = workflow.map(str::to_owned);
+        let query = RunsQuery { statuses: statuses.to_vec(), workflow, after: None, limit: 100 };
+        numbers(store, query)
+    };
+    assert_eq!(with(&[Failed], None), [16, 6]);
+    assert_eq!(with(&[Running, Pending], None), [12, 11, 2, 1]);
+    assert_eq!(with(&[Running, Success, Failed], None), [16, 15, 12, 6, 5, 2]);
+    assert_eq!(with(&[], Some("deploy")), [17, 16, 15, 14, 13, 12, 11]);
+    assert_eq!(with(&[Cancelled, Cancelling, Success], Some("build")), [7, 5, 4]);
+    assert_eq!(with(RunStatus::ALL, Some("nothing")), [0_u64; 0]);
+    let statuses = vec![Failed, Running, Failed];
+    let after = Some((Timestamp(16), run_id(16)));
+    let query = RunsQuery { statuses, workflow: None, after, limit: 2 };
+    assert_eq!(numbers(store, query), [12, 6]);
+}

@@ -1,0 +1,9 @@
+//! One suite of cases for every store, through the trait alone.
+
+mod begin;
+mod lives;
+mod whole;
+mod rows_kept;
+mod history;
+mod lists;
+mod suite;

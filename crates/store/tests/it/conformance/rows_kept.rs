@@ -1,0 +1,144 @@
+//! Runs and tasks come back as they were written.
+
+use super::begin::{accept, begin, key, load};
+use crate::asking::{ask, commit};
+use crate::rows::{attempt, head, instance, plain, progress, run_id, task};
+use mainspring_core::error::{ErrorClass, TaskError};
+use mainspring_core::ids::TaskRef;
+use mainspring_core::json::Json;
+use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::row::{
+    AttemptEnd, CancelCause, Counts, Hold, RunError, RunHead, RunProgress, RunStatus, Stopping,
+    TaskRow,
+};
+use mainspring_core::time::Timestamp;
+use mainspring_core::world::batch::Change;
+use mainspring_store::{RunsQuery, Store, StoredRun};
+
+fn full_head() -> RunHead {
+    RunHead {
+        input: Json::parse(r#"{"a": [1, "é\u0000"],  "b":null}"#).unwrap(),
+        labels: [("team".to_owned(), "ü \"x\"".to_owned())].into(),
+        priority: -7,
+        triggered_by: "cli: me".to_owned(),
+        parent: Some(run_id(99)),
+        ..head(1)
+    }
+}
+
+fn full_progress() -> RunProgress {
+    RunProgress {
+        hold: Some(Hold { by: "ada".to_owned(), at: Timestamp(1_700_000_000_123_456) }),
+        cancel: Some(CancelCause::Asked("bob".to_owned())),
+        started_at: Some(Timestamp(1)),
+        opened_at: Some(Timestamp(2)),
+        finished_at: Some(Timestamp(-3)),
+        error: Some(RunError { class: ErrorClass::Timeout, message: "too 'long'".to_owned() }),
+        counts: Counts { total: 6, live: 1, success: 2, failed: 3, cancelled: 4, skipped: 5 },
+        ..progress(RunStatus::Paused, 8)
+    }
+}
+
+fn full_task(at: TaskRef, end: AttemptEnd) -> TaskRow {
+    let mut attempt = attempt(3, 77);
+    attempt.started_at = Some(Timestamp(11));
+    attempt.finished_at = Some(Timestamp(12));
+    attempt.end = Some(end);
+    TaskRow {
+        task: at,
+        fact: Fact::Delayed,
+        until: Some(Timestamp(55)),
+        attempts: 3,
+        attempt: Some(attempt),
+        tries: 2,
+        losses: 1,
+        refusals: 4,
+        refused_since: Some(Timestamp(44)),
+        ever_started: true,
+        hold: Some(Box::new(Hold { by: "policy".to_owned(), at: Timestamp(5) })),
+        stopping: Some(Stopping::Timeout),
+        settled_at: Some(Timestamp(7)),
+        output: Some(Json::parse(r#"{"n": 1.50}"#).unwrap()),
+    }
+}
+
+pub fn a_run_is_read_as_it_was_written(store: &dyn Store) {
+    let fence = begin(store);
+    commit(store, fence, vec![Change::NewRun(full_head(), full_progress())]).unwrap();
+    let expected = StoredRun { head: full_head(), progress: full_progress(), tasks: Vec::new() };
+    assert_eq!(load(store, 1), expected);
+    assert_eq!(ask(store.run(run_id(2))), None);
+}
+
+pub fn a_large_input_is_read_as_it_was_written(store: &dyn Store) {
+    let fence = begin(store);
+    let input = Json::parse(&format!("[\"{}\"]", "x".repeat(1_000_000))).unwrap();
+    let head = RunHead { input: input.clone(), ..head(1) };
+    commit(store, fence, vec![Change::NewRun(head, progress(RunStatus::Pending, 1))]).unwrap();
+    commit(store, fence, vec![Change::PutRun(key(1), progress(RunStatus::Running, 2))]).unwrap();
+    assert_eq!(load(store, 1).head.input, input);
+    let listed = ask(store.runs(RunsQuery { limit: 1, ..RunsQuery::default() }));
+    assert_eq!(listed[0].0.input, input);
+}
+
+pub fn progress_replaces_progress(store: &dyn Store) {
+    let fence = begin(store);
+    accept(store, fence, 1, RunStatus::Pending);
+    for progress in [full_progress(), progress(RunStatus::Success, 9)] {
+        commit(store, fence, vec![Change::PutRun(key(1), progress.clone())]).unwrap();
+        assert_eq!(load(store, 1).progress, progress);
+    }
+    let cancel = Some(CancelCause::RunTimeout);
+    let timed_out = RunProgress { cancel, ..progress(RunStatus::Failed, 10) };
+    commit(store, fence, vec![Change::PutRun(key(1), timed_out.clone())]).unwrap();
+    assert_eq!(load(store, 1).progress, timed_out);
+}
+
+pub fn a_task_row_is_read_as_it_was_written(store: &dyn Store) {
+    let fence = begin(store);
+    accept(store, fence, 1, RunStatus::Running);
+    let ends = [
+        AttemptEnd::Success,
+        AttemptEnd::Failed(Box::new(TaskError::exit(3))),
+        AttemptEnd::Failed(Box::new(TaskError::signal(9, "SIGKILL"))),
+        AttemptEnd::Cancelled,
+        AttemptEnd::Refused("no process to be had".into()),
+    ];
+    let mut tasks: Vec<TaskRow> =
+        (0..).zip(ends).map(|(no, end)| full_task(plain(no), end)).collect();
+    for (no, fact) in (100..).zip(Fact::ALL) {
+        tasks.push(TaskRow { fact: *fact, ..task(plain(no)) });
+    }
+    for (no, stopping) in (200..).zip([Stopping::Pause, Stopping::Cancel, Stopping::Timeout]) {
+        tasks.push(TaskRow { stopping: Some(stopping), ..task(plain(no)) });
+    }
+    let changes = tasks.iter().map(|row| Change::PutTask(key(1), row.clone())).collect();
+    commit(store, fence, changes).unwrap();
+    assert_eq!(load(store, 1).tasks, tasks);
+}
+
+pub fn a_task_row_replaces_the_former(store: &dyn Store) {
+    let fence = begin(store);
+    accept(store, fence, 1, RunStatus::Running);
+    let former = full_task(instance(2, 5), AttemptEnd::Cancelled);
+    commit(store, fence, vec![Change::PutTask(key(1), former)]).unwrap();
+    commit(store, fence, vec![Change::PutTask(key(1), task(instance(2, 5)))]).unwrap();
+    assert_eq!(load(store, 1).tasks, [task(instance(2, 5))]);
+}
+
+pub fn tasks_are_ordered_by_number_and_index(store: &dyn Store) {
+    let fence = begin(store);
+    accept(store, fence, 1, RunStatus::Running);
+    accept(store, fence, 2, RunStatus::Running);
+    let ordered =
+        [plain(0), plain(1), instance(1, 0), instance(1, 10), instance(1, u32::MAX), plain(11)];
+    for at in [3, 0, 5, 1, 4, 2] {
+        let changes = vec![
+            Change::PutTask(key(1), task(ordered[at])),
+            Change::PutTask(key(2), task(ordered[at])),
+        ];
+        commit(store, fence, changes).unwrap();
+    }
+    let found: Vec<TaskRef> = load(store, 1).tasks.iter().map(|row| row.task).collect();
+    assert_eq!(found, ordered);
+}

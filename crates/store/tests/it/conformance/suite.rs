@@ -1,0 +1,50 @@
+//! Every case, on every store.
+
+use super::{history, lists, lives, rows_kept, whole};
+use mainspring_store::{Memory, Sqlite};
+
+macro_rules! suite {
+    ($($room:ident::$case:ident,)*) => {
+        mod memory {
+            use super::*;
+            $(#[test] fn $case() { $room::$case(&Memory::new()); })*
+        }
+        mod sqlite {
+            use super::*;
+            $(#[test] fn $case() {
+                let folder = tempfile::tempdir().unwrap();
+                $room::$case(&Sqlite::open(&folder.path().join("db")).unwrap());
+            })*
+        }
+    };
+}
+
+suite! {
+    lives::the_first_life_begins_with_epoch_one,
+    lives::a_new_life_goes_on_where_the_last_one_ended,
+    lives::schedulers_have_ordinals_of_their_own,
+    lives::an_old_life_is_fenced_off,
+    lives::a_scheduler_that_never_registered_is_fenced_off,
+    lives::an_empty_batch_is_fenced_all_the_same,
+    whole::changes_may_come_in_any_order,
+    whole::commits_are_answered_in_order,
+    whole::progress_of_an_unknown_run_is_refused,
+    whole::rows_of_an_unknown_run_are_refused,
+    whole::a_run_is_never_written_over,
+    whole::an_unknown_owner_is_refused,
+    whole::a_refused_batch_leaves_nothing,
+    rows_kept::a_run_is_read_as_it_was_written,
+    rows_kept::a_large_input_is_read_as_it_was_written,
+    rows_kept::progress_replaces_progress,
+    rows_kept::a_task_row_is_read_as_it_was_written,
+    rows_kept::a_task_row_replaces_the_former,
+    rows_kept::tasks_are_ordered_by_number_and_index,
+    history::the_first_word_on_a_version_stands,
+    history::the_latest_version_has_the_highest_number,
+    history::history_is_ordered_and_append_only,
+    history::a_number_may_be_used_again_after_a_refused_start,
+    history::logs_are_kept_by_attempt,
+    lists::unfinished_runs_are_listed_oldest_first,
+    lists::runs_are_listed_newest_first_in_pages,
+    lists::runs_are_filtered_by_status_and_workflow,
+}
