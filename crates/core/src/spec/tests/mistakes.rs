@@ -43,7 +43,7 @@ tasks:
         "E211 15:47",
         "E105 16:23",
         "E105 16:30",
-        "E016 17:13",
+        "E016 17:19",
         "E102 18:8",
         "E009 19:3",
     ];
@@ -61,7 +61,7 @@ fn workflow_fields() {
     assert_snapshot!(told("name: w\ntasks: [a]"), @"E104 2:8 `tasks` must be a map of tasks, not a list. (write `tasks:` and under it each task by its name)");
     assert_snapshot!(told("name: w\nretries: 1\ntasks: {a: {noop: {}, tasks: x}}"), @r#"
     E101 2:1 `retries` is not a field of a workflow. (`retries` belongs into a task, or into `defaults`)
-    E101 3:23 `tasks` is not a field of a task. (`tasks` belongs to the workflow, beside `tasks`)
+    E101 3:23 `tasks` is not a field of a task. (`tasks` belongs to the workflow itself)
     "#);
     assert_snapshot!(told("name: 5\ntiers: {a: {rate: 1/s}, b: x, c: {}}\ntasks: {a: 1, b: }"), @r#"
     E104 1:7 `name` must be text, not a number. (put it in quotes)
