@@ -251,3 +251,24 @@ fn only_so_many_are_told() {
     assert_eq!(found.len(), crate::limits::DIAGNOSTICS_MAX + 1);
     assert_eq!(found.last().expect("some").message, "800 more problems are not shown.");
 }
+
+#[test]
+fn bounds_are_exact() {
+    let workflow =
+        |name: usize| format!("name: {}\ntasks: {{a: {{noop: {{}}}}}}", "n".repeat(name));
+    assert_eq!(places(&workflow(128)), [""; 0]);
+    assert_eq!(places(&workflow(129)), ["E105 1:7"]);
+    check(&format!("env: {{A: {}}}", "x".repeat(65_536)), &[]);
+    check("priority: 1000000\nretries: {max: 10000, factor: 1}\ntimeout: 366d", &[]);
+    check(
+        "priority: 1000001",
+        &["E109 1:11 `priority` must be from -1000000 to 1000000, and is 1000001."],
+    );
+}
+
+#[test]
+fn actions_and_dependencies_are_no_defaults() {
+    let text =
+        "name: w\ndefaults: {depends_on: [a], noop: {}, command: [x]}\ntasks: {a: {noop: {}}}";
+    assert_eq!(places(text), ["E111 2:12", "E111 2:29", "E111 2:39"]);
+}
