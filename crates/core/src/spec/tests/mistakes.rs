@@ -272,3 +272,8 @@ fn actions_and_dependencies_are_no_defaults() {
         "name: w\ndefaults: {depends_on: [a], noop: {}, command: [x]}\ntasks: {a: {noop: {}}}";
     assert_eq!(places(text), ["E111 2:12", "E111 2:29", "E111 2:39"]);
 }
+
+#[test]
+fn a_command_with_a_bad_program_is_told_once() {
+    assert_eq!(places("name: w\ntasks: {a: {command: [[x]]}}"), ["E104 2:23"]);
+}

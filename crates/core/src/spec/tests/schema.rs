@@ -176,3 +176,9 @@ fn a_message_does_not_repeat_a_large_value() {
     let problems = check_input(Some(&schema), &given).expect_err("refused");
     assert!(problems[0].message.len() < 300, "{}", problems[0].message);
 }
+
+#[test]
+fn patterns_have_a_size() {
+    assert!(deployed("{properties: {a: {pattern: '(a{1,100}){1,500}'}}}").contains("E301"));
+    assert_eq!(deployed("{properties: {a: {pattern: '(a{1,100}){1,50}'}}}"), "");
+}
