@@ -1,15 +1,19 @@
 //! A run's input: defaults filled in, then checked against the workflow's schema.
 
 use super::schema::{compile, shown};
-use super::schema_walk::target;
+use super::schema_walk::{Walk, target};
 use crate::json::Json;
 use crate::limits::RUN_INPUT_BYTES_MAX;
-use jsonschema::Validator;
+use jsonschema::{ValidationError, Validator};
 use serde::Serialize;
 use serde_json::Value;
 
 /// Told at once; more help nobody.
 const PROBLEMS_MAX: usize = 50;
+
+/// The validator gathers every problem before it tells the first, some 400 bytes and more for
+/// each: when bytes of input times schemas come to more than this, only the first is asked for.
+const ALL_PROBLEMS_COST_MAX: usize = 500_000;
 
 /// What is wrong with an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -29,6 +33,8 @@ impl InputProblem {
 #[derive(Debug)]
 pub struct InputSchema {
     schema: Value,
+    /// Schemas in it, references followed.
+    schemas: usize,
     validator: Validator,
 }
 
@@ -37,7 +43,10 @@ impl InputSchema {
     pub fn compile(schema: &Json) -> Result<Self, Vec<InputProblem>> {
         let schema = schema.to_value();
         match compile(&schema) {
-            Ok(validator) => Ok(Self { schema, validator }),
+            Ok(validator) => {
+                let schemas = Walk::new(&schema).run();
+                Ok(Self { schema, schemas, validator })
+            }
             Err(error) => {
                 let message =
                     format!("The workflow's input schema cannot be used: {}.", shown(&error));
@@ -53,23 +62,25 @@ impl InputSchema {
         if Filler::new(&self.schema).fill(&self.schema, &mut value).is_err() {
             return Err(too_large());
         }
-        let problems: Vec<InputProblem> = self
-            .validator
-            .iter_errors(&value)
-            .take(PROBLEMS_MAX)
-            .map(|error| InputProblem {
-                path: error.instance_path().as_str().to_owned(),
-                message: shown(&error),
-            })
-            .collect();
-        if !problems.is_empty() {
-            return Err(problems);
-        }
         let filled = Json::from_value(&value);
         if filled.as_str().len() > RUN_INPUT_BYTES_MAX {
             return Err(too_large());
         }
-        Ok(filled)
+        match self.problems(&value, filled.as_str().len()) {
+            problems if problems.is_empty() => Ok(filled),
+            problems => Err(problems),
+        }
+    }
+
+    fn problems(&self, value: &Value, bytes: usize) -> Vec<InputProblem> {
+        let problem = |error: ValidationError<'_>| InputProblem {
+            path: error.instance_path().as_str().to_owned(),
+            message: shown(&error),
+        };
+        if bytes.saturating_mul(self.schemas) > ALL_PROBLEMS_COST_MAX {
+            return self.validator.validate(value).err().map(problem).into_iter().collect();
+        }
+        self.validator.iter_errors(value).take(PROBLEMS_MAX).map(problem).collect()
     }
 }
 

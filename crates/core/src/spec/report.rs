@@ -59,7 +59,7 @@ impl Report {
         }
         let draft =
             Draft { code, place, message: message.clone(), hint: None, related: Vec::new() };
-        if self.found.len() >= DIAGNOSTICS_MAX {
+        if self.is_full() {
             self.left_out += 1;
             return self.last_left_out.insert(draft);
         }
@@ -68,6 +68,11 @@ impl Report {
         }
         self.found.push(draft);
         self.found.last_mut().expect("one was just pushed")
+    }
+
+    /// Further mistakes are only counted: no need to find good words for them.
+    pub fn is_full(&self) -> bool {
+        self.found.len() >= DIAGNOSTICS_MAX
     }
 
     pub fn has_errors(&self) -> bool {
@@ -80,10 +85,10 @@ impl Report {
         word: &str,
         candidates: impl IntoIterator<Item = &'c str>,
     ) -> Option<&'c str> {
-        let length = word.chars().count();
-        if length > QUOTED_CHARS_MAX {
+        if word.len() > QUOTED_CHARS_MAX || self.is_full() {
             return None;
         }
+        let length = word.chars().count();
         // Any two short words are near each other.
         let allowed = (length / 3).min(3);
         if allowed == 0 {

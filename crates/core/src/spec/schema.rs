@@ -10,11 +10,14 @@ use super::lower::expect;
 use super::report::{Report, quoted};
 use super::schema_walk::Walk;
 use super::tree::Field;
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
 /// A compiled pattern: `^[\w.-]{1,64}$` needs a twentieth of it.
 const PATTERN_BYTES_MAX: usize = 1024 * 1024;
+/// Values of a schema: a mistake in each of them takes some 4 KiB while it is told.
+const VALUES_MAX: usize = 20_000;
 /// Mistakes told of one schema: one misspelt word can make a schema break many rules.
 const PROBLEMS_MAX: usize = 20;
 
@@ -47,6 +50,11 @@ pub fn lower(field: Field<'_>, report: &mut Report) -> Option<Value> {
     if field.value.has_broken() {
         return None;
     }
+    if field.value.count(VALUES_MAX) > VALUES_MAX {
+        let message = format!("The schema has more than {VALUES_MAX} values.");
+        report.add(Code::SchemaTooLarge, field.name_place, message);
+        return None;
+    }
     let schema = field.value.to_json();
     let problems = check(&schema);
     for problem in &problems {
@@ -67,7 +75,9 @@ pub fn check(schema: &Value) -> Vec<SchemaProblem> {
     let mut walk = Walk::new(schema);
     walk.run();
     problems.append(&mut walk.problems);
-    problems.extend(refuses_objects(schema));
+    if problems.is_empty() {
+        problems.extend(refuses_objects(schema));
+    }
     problems.truncate(PROBLEMS_MAX);
     if !problems.is_empty() {
         return problems;
@@ -94,32 +104,41 @@ fn options<'o>() -> jsonschema::ValidationOptions<'o> {
 }
 
 fn meta_problems(schema: &Value) -> Vec<SchemaProblem> {
-    let validator = match jsonschema::meta::validator_for(schema) {
-        Ok(validator) => validator,
-        Err(error) => {
-            let message = format!("Not a JSON Schema that is known: {}.", shown(&error));
-            return vec![SchemaProblem::new(Code::BadSchema, "/$schema", message)];
-        }
+    let Ok(validator) = jsonschema::meta::validator_for(schema) else {
+        let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+        let message = format!("The dialect {} of JSON Schema is not known.", quoted(dialect));
+        return vec![
+            SchemaProblem::new(Code::BadSchema, "/$schema", message)
+                .with_hint("leave `$schema` out for draft 2020-12"),
+        ];
     };
-    let errors = validator.iter_errors(schema).take(PROBLEMS_MAX);
-    errors
-        .map(|error| {
-            let message = format!("Not a valid JSON Schema: {}.", shown(&error));
-            SchemaProblem::new(Code::BadSchema, error.instance_path().as_str(), message)
-        })
-        .collect()
+    let problem = |error: ValidationError<'_>| {
+        let pointer = error.instance_path().as_str();
+        if pointer.ends_with("/type") && error.instance().is_string() {
+            let message = format!("There is no type {}.", quoted_value(error.instance()));
+            return SchemaProblem::new(Code::BadSchema, pointer, message)
+                .with_hint("use object, array, string, number, integer, boolean or null");
+        }
+        let message = format!("Not a valid JSON Schema: {}.", shown(&error));
+        SchemaProblem::new(Code::BadSchema, pointer, message)
+    };
+    validator.iter_errors(schema).take(PROBLEMS_MAX).map(problem).collect()
 }
 
 fn compile_problem(error: &ValidationError<'_>) -> SchemaProblem {
     let pointer = error.instance_path().as_str();
-    if pointer.ends_with("/pattern") || pointer.ends_with("/patternProperties") {
-        let message = format!("This pattern cannot be used: {}.", shown(error));
-        return SchemaProblem::new(Code::BadSchema, pointer, message).with_hint(
-            "look-around and references back are not supported, nor very large patterns",
-        );
+    if let ValidationErrorKind::Format { .. } = error.kind() {
+        let pattern = quoted_value(error.instance());
+        let message = format!("The pattern {pattern} cannot be used.");
+        return SchemaProblem::new(Code::BadSchema, pointer, message)
+            .with_hint("check its brackets; look-around, back references and very large patterns are not supported");
     }
     let message = format!("Not a JSON Schema that can be used: {}.", shown(error));
     SchemaProblem::new(Code::BadSchema, pointer, message)
+}
+
+fn quoted_value(value: &Value) -> String {
+    quoted(value.as_str().unwrap_or("of this kind"))
 }
 
 /// A run's input is an object; a schema that refuses those refuses every run.
@@ -155,7 +174,7 @@ fn default_problems(schema: &Value, defaults: &[String]) -> Vec<SchemaProblem> {
             ));
         }
         let validator = validators.get(&format!("#{pointer}"))?;
-        let error = validator.iter_errors(&filled).next()?;
+        let error = validator.validate(&filled).err()?;
         let message = format!("This default breaks its own schema: {}.", shown(&error));
         Some(SchemaProblem::new(Code::BadDefault, at, message))
     };

@@ -81,7 +81,8 @@ impl<'s> Walk<'s> {
         }
     }
 
-    pub fn run(&mut self) {
+    /// How many schemas there are, references followed; finds what is wrong with them.
+    pub fn run(&mut self) -> usize {
         let size = self.visit(self.root, "", 0);
         let (code, name) = (Code::SchemaTooLarge, "");
         if size.schemas > SCHEMAS_MAX {
@@ -96,6 +97,7 @@ impl<'s> Walk<'s> {
             let message = format!("Nested more than {DEPTH_MAX} deep, references followed.");
             self.problems.push(SchemaProblem::new(code, name, message));
         }
+        size.schemas
     }
 
     fn visit(&mut self, schema: &'s Value, pointer: &str, depth: usize) -> Size {

@@ -9,6 +9,8 @@ use super::tree::Kind;
 use granit_parser::Tag;
 use std::borrow::Cow;
 
+const TEMPLATE: &str = "${{";
+
 /// What a tag makes of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tagged {
@@ -67,10 +69,14 @@ fn refuse_tag(tag: &Tag, span: Option<granit_parser::Span>, report: &mut Report)
 pub fn scalar_kind<'t>(
     text: Cow<'t, str>,
     (plain, tag): (bool, Tagged),
-    place: Place,
+    (place, written): (Place, &str),
     report: &mut Report,
 ) -> Kind<'t> {
     if tag == Tagged::Unknown {
+        return Kind::Broken;
+    }
+    if let Some(template) = text.find(TEMPLATE) {
+        refuse_template(&text[template..], place, written, report);
         return Kind::Broken;
     }
     if !plain || tag == Tagged::Text {
@@ -108,16 +114,28 @@ fn tagged_text<'t>(text: Cow<'t, str>, tag: Tagged, place: Place, report: &mut R
     Kind::Broken
 }
 
+/// Points at the template itself, if it stands in the text as it is written.
+fn refuse_template(template: &str, scalar: Place, written: &str, report: &mut Report) {
+    let place = written.find(TEMPLATE).map_or(scalar, |start| {
+        let rest = &written[start..];
+        let end = rest.find("}}").map_or(TEMPLATE.len(), |end| end + 2);
+        let start = scalar.start as usize + start;
+        Place::new(start, start + end)
+    });
+    let end = template.find("}}").map_or(template.len(), |end| end + 2);
+    let message = format!(
+        "Templates such as {} are not supported by this version.",
+        quoted(&template[..end])
+    );
+    report
+        .add(Code::Template, place, message)
+        .hint("take it out: it would reach the program as it stands");
+}
+
 fn checked_text<'t>(text: Cow<'t, str>, place: Place, report: &mut Report) -> Kind<'t> {
     if text.contains('\0') {
         let message = "Text may not contain the character NUL.";
         report.add(Code::ForbiddenCharacter, place, message);
-        return Kind::Broken;
-    }
-    if text.contains("${{") {
-        report
-            .add(Code::Template, place, "Templates are not supported by this version.")
-            .hint("`${{ … }}` would reach the program as it stands; take it out");
         return Kind::Broken;
     }
     Kind::Text(text)

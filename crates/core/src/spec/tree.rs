@@ -187,6 +187,23 @@ impl<'n> Node<'n> {
         }
     }
 
+    /// How many values it holds, itself included; stops counting above `enough`.
+    pub fn count(self, enough: usize) -> usize {
+        let inner: &mut dyn Iterator<Item = Node<'n>> = match &self.slot().kind {
+            Kind::List(_) => &mut self.items().into_iter().flatten(),
+            Kind::Map(_) => &mut self.fields().into_iter().flatten().map(|field| field.value),
+            _ => &mut std::iter::empty(),
+        };
+        let mut total = 1;
+        for node in inner {
+            if total > enough {
+                break;
+            }
+            total += node.count(enough - total);
+        }
+        total
+    }
+
     /// Follows a JSON pointer as far as it goes, and says where that is.
     pub fn place_of(self, pointer: &str) -> Place {
         let mut at = Field { name: "", name_place: self.place(), value: self };

@@ -62,6 +62,10 @@ fn refuse(field: Field<'_>, words: &Vocabulary, report: &mut Report) -> Option<&
         report.add(Code::UnsupportedField, field.name_place, message);
         return None;
     }
+    if report.is_full() {
+        report.add(Code::UnknownField, field.name_place, String::new());
+        return None;
+    }
     let near = report.nearest(name, words.known.iter().chain(words.later).copied());
     let hint = elsewhere(name, words)
         .or_else(|| near.map(|near| meant(near, words)))
@@ -91,7 +95,7 @@ fn elsewhere(name: &str, words: &Vocabulary) -> Option<String> {
         return Some(format!("`{name}` belongs into a task, or into `defaults`"));
     }
     if words.of == task.of && workflow.known.contains(&name) {
-        return Some(format!("`{name}` belongs to the workflow, beside `tasks`"));
+        return Some(format!("`{name}` belongs to the workflow itself"));
     }
     None
 }

@@ -28,6 +28,11 @@ pub fn definition(
     let place = root.place();
     // What is missing in the whole text is missing at its beginning.
     let start = super::super::place::Place { start: place.start, end: place.start };
+    if !root.is_map() && !root.is_broken() {
+        let message = format!("A workflow must be a map, not {}.", root.what());
+        report.add(Code::WrongType, start, message).hint("begin with `name:` and `tasks:`");
+        return None;
+    }
     let root = Field { name: "", name_place: start, value: root };
     let fields = Fields::read(root, &WORKFLOW, report)?;
     let name = fields.required("name", "A workflow", report).and_then(|f| workflow_name(f, report));

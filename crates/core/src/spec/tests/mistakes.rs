@@ -43,7 +43,7 @@ tasks:
         "E211 15:47",
         "E105 16:23",
         "E105 16:30",
-        "E016 17:13",
+        "E016 17:19",
         "E102 18:8",
         "E009 19:3",
     ];
@@ -61,7 +61,7 @@ fn workflow_fields() {
     assert_snapshot!(told("name: w\ntasks: [a]"), @"E104 2:8 `tasks` must be a map of tasks, not a list. (write `tasks:` and under it each task by its name)");
     assert_snapshot!(told("name: w\nretries: 1\ntasks: {a: {noop: {}, tasks: x}}"), @r#"
     E101 2:1 `retries` is not a field of a workflow. (`retries` belongs into a task, or into `defaults`)
-    E101 3:23 `tasks` is not a field of a task. (`tasks` belongs to the workflow, beside `tasks`)
+    E101 3:23 `tasks` is not a field of a task. (`tasks` belongs to the workflow itself)
     "#);
     assert_snapshot!(told("name: 5\ntiers: {a: {rate: 1/s}, b: x, c: {}}\ntasks: {a: 1, b: }"), @r#"
     E104 1:7 `name` must be text, not a number. (put it in quotes)
@@ -250,4 +250,30 @@ fn only_so_many_are_told() {
     let found = super::read(&format!("name: w\ntasks:\n{tasks}")).expect_err("refused");
     assert_eq!(found.len(), crate::limits::DIAGNOSTICS_MAX + 1);
     assert_eq!(found.last().expect("some").message, "800 more problems are not shown.");
+}
+
+#[test]
+fn bounds_are_exact() {
+    let workflow =
+        |name: usize| format!("name: {}\ntasks: {{a: {{noop: {{}}}}}}", "n".repeat(name));
+    assert_eq!(places(&workflow(128)), [""; 0]);
+    assert_eq!(places(&workflow(129)), ["E105 1:7"]);
+    check(&format!("env: {{A: {}}}", "x".repeat(65_536)), &[]);
+    check("priority: 1000000\nretries: {max: 10000, factor: 1}\ntimeout: 366d", &[]);
+    check(
+        "priority: 1000001",
+        &["E109 1:11 `priority` must be from -1000000 to 1000000, and is 1000001."],
+    );
+}
+
+#[test]
+fn actions_and_dependencies_are_no_defaults() {
+    let text =
+        "name: w\ndefaults: {depends_on: [a], noop: {}, command: [x]}\ntasks: {a: {noop: {}}}";
+    assert_eq!(places(text), ["E111 2:12", "E111 2:29", "E111 2:39"]);
+}
+
+#[test]
+fn a_command_with_a_bad_program_is_told_once() {
+    assert_eq!(places("name: w\ntasks: {a: {command: [[x]]}}"), ["E104 2:23"]);
 }

@@ -14,8 +14,8 @@ fn told_bytes(bytes: &[u8]) -> String {
 fn texts_that_are_none() {
     assert_snapshot!(told(""), @"E008 1:1 The text holds no workflow. (begin with `name:` and `tasks:`)");
     assert_snapshot!(told("# only a comment\n"), @"E008 1:1 The text holds no workflow. (begin with `name:` and `tasks:`)");
-    assert_snapshot!(told("- a\n- b\n"), @"E104 1:1 This must be a map, not a list.");
-    assert_snapshot!(told("just words"), @"E104 1:1 This must be a map, not text.");
+    assert_snapshot!(told("- a\n- b\n"), @"E104 1:1 A workflow must be a map, not a list. (begin with `name:` and `tasks:`)");
+    assert_snapshot!(told("just words"), @"E104 1:1 A workflow must be a map, not text. (begin with `name:` and `tasks:`)");
     assert_snapshot!(told("name: w\ntasks: {a: {noop: {}}}\n---\nname: v\n"), @"E007 3:1 A second document begins here. (put each workflow in a text of its own)");
     assert_snapshot!(told("a: b\0c"), @"E003 1:5 The character U+0000 may not stand in a text. (is this a text file? In quotes it can be written as an escape)");
     assert_snapshot!(told("é: \u{1b}[0m"), @"E003 1:4 The character U+001B may not stand in a text. (is this a text file? In quotes it can be written as an escape)");
@@ -48,8 +48,8 @@ tasks:
     E015 3:22 `.inf` is not a number that JSON can hold. (put it in quotes if it is text)
     E015 3:31 `99999999999999999999` is too large: integers have 64 bits. (put it in quotes if it is text)
     E015 3:56 `1e999` is too large for a number. (put it in quotes if it is text)
-    E016 6:10 Templates are not supported by this version. (`${{ … }}` would reach the program as it stands; take it out)
-    E016 7:15 Templates are not supported by this version. (`${{ … }}` would reach the program as it stands; take it out)
+    E016 6:15 Templates such as `${{ input.day }}` are not supported by this version. (take it out: it would reach the program as it stands)
+    E016 7:17 Templates such as `${{ item }}` are not supported by this version. (take it out: it would reach the program as it stands)
     E014 7:34 The tag `!secret` is not supported here. (leave it out)
     E012 7:48 The alias `nope` has no anchor before it. (mark the value it stands for with `&nope`, or put text in quotes)
     E003 7:58 Text may not contain the character NUL.
@@ -65,7 +65,7 @@ tasks:
 fn recursive_aliases() {
     assert_snapshot!(told("name: w\ntasks: &t\n  a: { noop: {}, input: { x: *t } }\n"), @"E013 3:30 This alias stands inside the value that it stands for.");
     assert_snapshot!(told("&r [*r]"), @r#"
-    E104 1:4 This must be a map, not a list.
+    E104 1:4 A workflow must be a map, not a list. (begin with `name:` and `tasks:`)
     E013 1:5 This alias stands inside the value that it stands for.
     "#);
 }
