@@ -67,6 +67,11 @@ impl<A> Cycle<A> {
         self.in_flight.is_some()
     }
 
+    /// Answers wait for the next step.
+    pub fn has_unsaid(&self) -> bool {
+        !self.gathering.is_empty() || !self.late.is_empty()
+    }
+
     /// Applies an input, unless something has to be read first.
     pub fn offer(&mut self, now: Timestamp, input: Input, ask: Option<A>) -> Offered<A> {
         let needs = self.world.needs(&input);
@@ -135,7 +140,7 @@ impl<A> Cycle<A> {
 
     /// Answers that follow from nothing that is not durable already.
     fn step_without_changes(&mut self) -> Step<A> {
-        if self.gathering.is_empty() && self.late.is_empty() {
+        if !self.has_unsaid() {
             return Step::Rest;
         }
         Step::Act(Done {

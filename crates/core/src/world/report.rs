@@ -19,8 +19,11 @@ impl World {
         let ticket = report.ticket;
         let row = self.current_row(ticket).ok_or(Refusal::Stale)?;
         let (fact, stopping) = (row.fact, row.stopping);
-        let is_answer = matches!(report.what, ReportKind::Reattached(_));
-        if is_answer && !self.asked_after.remove(&ticket.attempt) {
+        let is_missing = matches!(
+            report.what,
+            ReportKind::Reattached(Reattached::NeverStarted | Reattached::Unknown { .. })
+        );
+        if is_missing && !self.asked_after.remove(&ticket.attempt) {
             return Err(Refusal::Stale);
         }
         match report.what {

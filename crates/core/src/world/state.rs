@@ -50,8 +50,8 @@ pub struct World {
     /// Runs that may be over.
     pub(super) ending: BTreeSet<RunKey>,
     pub(super) draft: Draft,
-    /// Attempts that were offered to their executors again and not answered for yet. A second
-    /// answer, or one to an earlier question, would start work twice.
+    /// Attempts that were offered to their executors again and not reported missing yet. Once
+    /// is enough: a second such answer would start work twice.
     pub(super) asked_after: BTreeSet<AttemptId>,
     /// Runs that left memory, with their last stamp, so that an older reading is noticed.
     pub(super) departed: BTreeMap<RunId, u64>,

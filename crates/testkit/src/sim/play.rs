@@ -227,7 +227,9 @@ impl Play {
         let life = self.life.as_ref();
         self.executors.reports.is_empty()
             && !self.store.is_pending()
-            && life.is_some_and(|life| life.orders.is_empty() && life.readings.is_empty())
+            && life.is_some_and(|life| {
+                life.orders.is_empty() && life.readings.is_empty() && !life.cycle.has_unsaid()
+            })
     }
 
     /// Lifts holds, or lets time pass. False when there is nothing to wait for.

@@ -114,15 +114,15 @@ impl Promises {
         let Some(row) = current else {
             return Err(format!("{:?} was started before it was durable", ticket.task));
         };
+        // A person may have sent back what this one once followed from, or ended its delay.
+        if self.retried.contains(&head.id) {
+            return Ok(());
+        }
         for past in model.attempts(head.key).iter().filter(|past| past.task == row.task) {
             let delay = self.delays.get(&past.attempt.id);
             ensure(delay.is_none_or(|until| *until <= now), || {
                 format!("{:?} was started before its delay had passed", ticket.task)
             })?;
-        }
-        // A person may have sent back what this one once followed from.
-        if self.retried.contains(&head.id) {
-            return Ok(());
         }
         check_edges(&run, &known[&head.workflow], ticket.task.no)
     }
@@ -132,7 +132,11 @@ impl Promises {
         for (head, progress) in model.runs(&everything()) {
             let run = model.run(head.id).expect("listed runs exist");
             let status = progress.status;
-            ensure(status.is_final(), || format!("run {} is stuck: {status:?}", head.id))?;
+            ensure(status.is_final(), || {
+                let unsettled = run.tasks.iter().filter(|row| !row.fact.is_settled());
+                let rows: Vec<&TaskRow> = unsettled.collect();
+                format!("run {:?} is stuck: {status:?}, {rows:?}", head.key)
+            })?;
             let definition = &known[&head.workflow];
             let (graph, rows) = (Graph::new(definition), rows_of(&run, definition));
             let shape = Shape { definition, graph: &graph };
