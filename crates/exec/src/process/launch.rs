@@ -21,6 +21,7 @@ use std::sync::Arc;
 pub(super) fn launch(shared: &Arc<Shared>, launch: Launch, stack: &mut Stack) {
     let ticket = launch.ticket;
     let Some(stop) = shared.activate(ticket.attempt) else { return };
+    #[allow(clippy::infallible_destructuring_match, reason = "a second kind with `bench`")]
     let work = match &launch.work {
         Work::Process(work) => work,
         #[cfg(feature = "bench")]
