@@ -54,7 +54,7 @@ fn every_reattach_is_answered_once_whenever_it_comes() {
             match rig.next().what {
                 ReportKind::Started => {}
                 ReportKind::Reattached(Reattached::Ended(_)) => {
-                    (answers, has_ended) = (answers + 1, true)
+                    (answers, has_ended) = (answers + 1, true);
                 }
                 ReportKind::Reattached(Reattached::Running) => answers += 1,
                 ReportKind::Ended(_) => has_ended = true,

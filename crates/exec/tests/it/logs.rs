@@ -1,6 +1,6 @@
 //! What processes write, and what is kept of it.
 
-use crate::rig::{Rig, With, Written, argv, fifo, hear, shell, ticket};
+use crate::rig::{Rig, With, Written, argv, fifo, hear, shell, ticket, until};
 use mainspring_core::kernel::row::Log;
 use mainspring_core::limits::LOG_INLINE_BYTES_MAX;
 use mainspring_core::work::{Life, Outcome, Reattached};
@@ -72,9 +72,9 @@ fn there_is_no_file_before_the_first_byte() {
     std::fs::write(&go, "").unwrap();
     hear(&said);
     // It has been written; whether it has been read yet is up to the runtime.
-    crate::rig::until("the live log", || rig.live_log(ticket.attempt).is_some());
-    let log = rig.live_log(ticket.attempt).unwrap();
-    assert_eq!(Written::of(&log).stdout, b"hello\n");
+    until("the live log", || {
+        rig.live_log(ticket.attempt).is_some_and(|log| Written::of(&log).stdout == b"hello\n")
+    });
     std::fs::write(&go, "").unwrap();
     assert_eq!(rig.end_of(ticket).outcome, Outcome::Success(None));
 }
@@ -139,9 +139,7 @@ fn a_live_log_over_its_limit_is_read_the_same_and_bounded_on_disk() {
     let launch = shell("seq -f %050.0f 100000; cat $GO").env("GO", &go);
     let ticket = rig.started(launch.with(|work| work.log_bytes_max = LIMIT));
     let has_end = |log: &[u8]| lines(log).last().is_some_and(|line| line.text.ends_with(b"100000"));
-    crate::rig::until("its last line", || {
-        rig.live_log(ticket.attempt).is_some_and(|log| has_end(&log))
-    });
+    until("its last line", || rig.live_log(ticket.attempt).is_some_and(|log| has_end(&log)));
     check_cut(&rig.live_log(ticket.attempt).unwrap(), 100_000);
     let on_disk: u64 = std::fs::read_dir(rig.path("logs"))
         .unwrap()

@@ -186,7 +186,7 @@ fn an_escapee_that_writes_for_ever_holds_up_the_end_for_a_second() {
     let held = fifo(&rig, "held");
     let line = "setsid sh -c 'echo > $HELD; exec yes' & cat $HELD";
     let begin = Instant::now();
-    let ended = rig.run(shell(line).env("HELD", &held).with(|work| work.log_bytes_max = 10_000));
+    let ended = rig.run(shell(line).env("HELD", &held).with(|work| work.log_bytes_max = 1 << 20));
     assert_eq!(ended.outcome, Outcome::Success(None));
     assert!(begin.elapsed() < Duration::from_secs(30));
 }

@@ -18,7 +18,11 @@ fn env_command() -> Launch {
 
 #[test]
 fn the_environment_is_clean_and_says_where_it_is() {
-    let rig = Rig::passing(&["CARGO_MANIFEST_DIR", "NOT_SET_ANYWHERE"]);
+    // Any variable of ours that a task would not see unless it is passed by name.
+    let (passed, value) = std::env::vars()
+        .find(|(name, _)| !["PATH", "HOME", "LANG"].contains(&name.as_str()))
+        .unwrap();
+    let rig = Rig::passing(&[&passed, "NOT_SET_ANYWHERE"]);
     let mut launch = env_command().env("HOME", "/elsewhere").env("MAINSPRING_TASK", "forged");
     launch.input = Json::parse("{\"a\":\"b c\"}").unwrap();
     launch.run_input = Json::parse("[1]").unwrap();
@@ -28,7 +32,7 @@ fn the_environment_is_clean_and_says_where_it_is() {
     let output = rig.path("work").join(format!("{attempt}.output.json"));
     let found = environment(&rig, launch);
     let expected: BTreeMap<String, String> = [
-        ("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR")),
+        (passed.as_str(), value.as_str()),
         ("HOME", "/elsewhere"),
         ("MAINSPRING_ATTEMPT", "7"),
         ("MAINSPRING_ATTEMPT_ID", &attempt),
