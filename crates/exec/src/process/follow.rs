@@ -126,10 +126,14 @@ enum Woken {
 impl Live {
     async fn run(mut self) {
         let status = self.watch().await;
+        if status.is_none() {
+            // Something else in this process took it: the group's number is no longer ours.
+            self.leader.reaped = true;
+        }
         self.leader.kill_group(Signal::KILL);
         if !matches!(self.stopping, Stopping::Not) {
             // Before the reap: after it the group's number may be someone else's.
-            self.hunt(Some(self.leader.pid)).await;
+            self.hunt(status.as_ref().map(|_| self.leader.pid)).await;
         }
         self.shared.reap(self.ticket.attempt, || self.leader.reap());
         keeper::nudge();
@@ -297,25 +301,26 @@ struct Leader {
 }
 
 impl Leader {
-    /// To every member. Only while the leader is not reaped.
+    /// To every member; once the leader is reaped the group's number may be someone else's.
     fn kill_group(&self, signal: Signal) {
-        debug_assert!(!self.reaped, "the group's number may be someone else's");
-        // No such group: its members are gone or have left it.
-        let _ = kill_process_group(self.pid, signal);
+        if !self.reaped {
+            // No such group: its members are gone or have left it.
+            let _ = kill_process_group(self.pid, signal);
+        }
     }
 
     /// Of a leader that has ended or was killed.
     fn reap(&mut self) {
-        self.reaped = true;
+        if std::mem::replace(&mut self.reaped, true) {
+            return;
+        }
         let _ = waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED);
     }
 }
 
 impl Drop for Leader {
     fn drop(&mut self) {
-        if !self.reaped {
-            // The zombie stays until the server, which is ending, is gone.
-            self.kill_group(Signal::KILL);
-        }
+        // The zombie stays until the server, which is ending, is gone.
+        self.kill_group(Signal::KILL);
     }
 }

@@ -10,3 +10,6 @@ mod logs;
 mod stops;
 mod lives;
 mod orphans;
+mod starved;
+#[cfg(feature = "bench")]
+mod echo;
