@@ -121,12 +121,22 @@ fn signals_are_as_new_and_it_leads_its_own_group() {
 
 #[test]
 fn the_limit_on_open_files_is_raised_for_us_alone() {
-    use rustix::process::{Resource, getrlimit};
-    let before = getrlimit(Resource::Nofile);
-    let raised = mainspring_exec::raise_open_files().unwrap();
-    assert_eq!(getrlimit(Resource::Nofile).current, raised);
-    let shown = before.current.map_or("unlimited".to_owned(), |soft| soft.to_string());
-    assert_eq!(Rig::new().written(shell("ulimit -n")).text(), format!("{shown}\n"));
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    // Enough for every other test of this process, and below the hard limit anywhere.
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: Some(3_000), maximum }).unwrap();
+    assert_eq!(mainspring_exec::raise_open_files().unwrap(), maximum);
+    assert_eq!(getrlimit(Resource::Nofile).current, maximum);
+    assert_eq!(
+        Rig::new().written(shell("ulimit -n; ulimit -Hn")).text(),
+        format!(
+            "3000\n{}\n",
+            match maximum {
+                Some(hard) => hard.to_string(),
+                None => "unlimited".to_owned(),
+            }
+        )
+    );
 }
 
 #[test]
