@@ -52,7 +52,7 @@ fn every_reattach_is_answered_once_whenever_it_comes() {
         let mut has_ended = false;
         while answers == 0 || !has_ended {
             match rig.next().what {
-                ReportKind::Started => {}
+                ReportKind::Started => assert_eq!(answers, 0, "running, before it had started"),
                 ReportKind::Reattached(Reattached::Ended(_)) => {
                     (answers, has_ended) = (answers + 1, true);
                 }
