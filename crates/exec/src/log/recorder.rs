@@ -117,11 +117,9 @@ impl<'a> Batch<'a> {
 
     fn push(&mut self, text: &[u8], newline: Newline) {
         let record_bytes = text.len() + RECORD_EXTRA_BYTES;
-        if !self.segments.has_room(self.gathered.len() + record_bytes) {
+        if !self.segments.has_room(self.gathered.len(), record_bytes) {
             self.flush();
-            if !self.segments.has_room(record_bytes) {
-                self.segments.turn();
-            }
+            self.segments.turn();
         } else if self.gathered.len() + record_bytes > GATHER_BYTES {
             self.flush();
         }

@@ -119,13 +119,15 @@ impl Segments {
         usize::try_from((self.limit / 8).clamp(256, PIECE_BYTES_MAX)).expect("at most 64 KiB")
     }
 
-    /// Whether this many more bytes belong into the current part.
-    pub fn has_room(&self, bytes: usize) -> bool {
+    /// Whether a record still belongs into the current part, behind what waits to be written
+    /// there. An empty part takes any.
+    pub fn has_room(&self, waiting: usize, record: usize) -> bool {
         let max = match self.part {
             Part::Head => self.limit / 2,
             Part::Tail { .. } => self.limit / 4,
         };
-        self.part_bytes == 0 || self.part_bytes + bytes as u64 <= max
+        let used = self.part_bytes + waiting as u64;
+        used == 0 || used + record as u64 <= max
     }
 
     /// Goes on to the next part; what the oldest segment held is cut.

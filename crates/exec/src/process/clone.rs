@@ -208,15 +208,18 @@ fn prepare(order: &Order) -> i32 {
 /// # Safety
 /// Only in the child: the dispositions are its own copy.
 unsafe fn reset_signals() {
-    // SAFETY: reads and writes only the locals below; numbers the C library keeps to itself are
-    // refused by it.
+    // SAFETY: reads and writes only the locals below, which have room for the kernel's structure
+    // (handler, flags, restorer, mask). Not through the C library: it keeps two signals to itself,
+    // and a server may have been started with those ignored.
     unsafe {
-        let mut found: libc::sigaction = std::mem::zeroed();
-        let default: libc::sigaction = std::mem::zeroed();
+        const MASK_BYTES: usize = 8;
+        let default = [0_u64; 4];
+        let mut found = default;
         for signal in 1..=64 {
-            let read = libc::sigaction(signal, ptr::null(), &mut found);
-            if read == 0 && found.sa_sigaction != libc::SIG_DFL {
-                libc::sigaction(signal, &default, ptr::null_mut());
+            libc::syscall(libc::SYS_rt_sigaction, signal, 0, found.as_mut_ptr(), MASK_BYTES);
+            // The first word is the handler; 0 is the default one.
+            if found[0] != 0 {
+                libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), 0, MASK_BYTES);
             }
         }
         let mut none: libc::sigset_t = std::mem::zeroed();

@@ -13,6 +13,10 @@ use mainspring_core::work::{Launch, Life, Reattached, ReportKind, Stop};
 use rustix::process::{getpid, set_child_subreaper};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A spawn takes about a millisecond, unless its program is on a file system that hangs.
+const SPAWN_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// Carries out attempts as child processes. `kill_leftovers` comes before it, once.
 pub struct ProcessExecutor {
@@ -53,6 +57,11 @@ impl ProcessExecutor {
     /// by this are not reported: the next life finds them lost.
     pub fn kill_all(&self) -> Result<(), StillAlive> {
         let groups = self.shared.kill_groups();
+        // What a spawn thread has in hand is killed by it as soon as it runs.
+        let until = Instant::now() + SPAWN_WAIT_MAX;
+        while self.shared.is_spawning() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         leftovers::kill_until_gone(&self.shared.data_id, &groups).map(|_| ())
     }
 }

@@ -16,6 +16,7 @@
 use super::clone;
 use super::keeper::{self, Prey};
 use super::launch::WorkFiles;
+use super::leader::{Fate, Leader, fate};
 use super::output::{self, Captured};
 use super::pipes::{Pipes, Reading};
 use super::table::Shared;
@@ -29,10 +30,8 @@ use mainspring_core::kernel::row::Log;
 use mainspring_core::spec::definition::OutputFrom;
 use mainspring_core::time::Span;
 use mainspring_core::work::{Ended, Outcome};
-use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
-};
-use std::os::fd::{AsFd, OwnedFd};
+use rustix::process::{Pid, Signal, WaitIdStatus};
+use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -117,7 +116,8 @@ struct Live {
 }
 
 enum Woken {
-    LeaderEnded,
+    LeaderEnded(Option<WaitIdStatus>),
+    Nothing,
     Stop,
     GraceOver,
     Output,
@@ -126,10 +126,14 @@ enum Woken {
 impl Live {
     async fn run(mut self) {
         let status = self.watch().await;
+        if status.is_none() {
+            // Something else in this process took it: the group's number is no longer ours.
+            self.leader.reaped = true;
+        }
         self.leader.kill_group(Signal::KILL);
         if !matches!(self.stopping, Stopping::Not) {
             // Before the reap: after it the group's number may be someone else's.
-            self.hunt(Some(self.leader.pid)).await;
+            self.hunt(status.as_ref().map(|_| self.leader.pid)).await;
         }
         self.shared.reap(self.ticket.attempt, || self.leader.reap());
         keeper::nudge();
@@ -151,7 +155,8 @@ impl Live {
                     self.stopping = Stopping::Sent { grace: None };
                     self.signal(Signal::KILL);
                 }
-                Woken::LeaderEnded => return self.status(),
+                Woken::Nothing => {}
+                Woken::LeaderEnded(status) => return status,
             }
         }
     }
@@ -170,21 +175,23 @@ impl Live {
             }
         };
         tokio::select! {
-            // A pidfd that cannot be waited for is asked directly.
-            _ = pidfd.readable() => Woken::LeaderEnded,
+            // An error means that the runtime is ending: this task is about to be dropped.
+            Ok(mut ready) = pidfd.readable() => match fate(pidfd.get_ref()) {
+                Fate::Ended(status) => Woken::LeaderEnded(Some(status)),
+                Fate::Unknown => Woken::LeaderEnded(None),
+                Fate::Running => {
+                    ready.clear_ready();
+                    Woken::Nothing
+                }
+            },
             Ok(()) = stop, if may_stop => Woken::Stop,
             () = grace => Woken::GraceOver,
             () = pipes.readable() => Woken::Output,
         }
     }
 
-    fn status(&self) -> Option<WaitIdStatus> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        waitid(WaitId::PidFd(self.pidfd.get_ref().as_fd()), options).ok().flatten()
-    }
-
     fn terminate(&mut self) {
-        if self.status().is_some() {
+        if !matches!(fate(self.pidfd.get_ref()), Fate::Running) {
             self.stopping = Stopping::TooLate;
             return;
         }
@@ -287,35 +294,4 @@ impl Live {
 
 fn was_killed(status: Option<&WaitIdStatus>) -> bool {
     status.and_then(WaitIdStatus::terminating_signal) == Some(Signal::KILL.as_raw())
-}
-
-/// A process that leads its group; never left alive or unreaped, not even when the runtime drops
-/// its follower.
-struct Leader {
-    pid: Pid,
-    reaped: bool,
-}
-
-impl Leader {
-    /// To every member. Only while the leader is not reaped.
-    fn kill_group(&self, signal: Signal) {
-        debug_assert!(!self.reaped, "the group's number may be someone else's");
-        // No such group: its members are gone or have left it.
-        let _ = kill_process_group(self.pid, signal);
-    }
-
-    /// Of a leader that has ended or was killed.
-    fn reap(&mut self) {
-        self.reaped = true;
-        let _ = waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED);
-    }
-}
-
-impl Drop for Leader {
-    fn drop(&mut self) {
-        if !self.reaped {
-            // The zombie stays until the server, which is ending, is gone.
-            self.kill_group(Signal::KILL);
-        }
-    }
 }

@@ -21,6 +21,8 @@ use std::sync::Arc;
 pub(super) fn launch(shared: &Arc<Shared>, launch: Launch, stack: &mut Stack) {
     let ticket = launch.ticket;
     let Some(stop) = shared.activate(ticket.attempt) else { return };
+    let _spawning = Spawning(shared);
+    #[allow(clippy::infallible_destructuring_match, reason = "a second kind with `bench`")]
     let work = match &launch.work {
         Work::Process(work) => work,
         #[cfg(feature = "bench")]
@@ -47,6 +49,15 @@ pub(super) fn launch(shared: &Arc<Shared>, launch: Launch, stack: &mut Stack) {
         }
         Err(NotStarted::Failed(error)) => shared.ended(ticket, failed(error)),
         Err(NotStarted::Refused(why)) => shared.refused(ticket, why),
+    }
+}
+
+/// Says that a spawn is over, even when it ran into a bug.
+struct Spawning<'a>(&'a Shared);
+
+impl Drop for Spawning<'_> {
+    fn drop(&mut self) {
+        self.0.spawned();
     }
 }
 

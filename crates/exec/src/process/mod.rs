@@ -20,6 +20,7 @@ mod clone;
 mod spawner;
 mod launch;
 mod pipes;
+mod leader;
 mod follow;
 mod output;
 mod procfs;

@@ -12,8 +12,8 @@ use tokio::net::unix::pipe::Receiver;
 
 /// A pipe's usual capacity: one read empties it.
 const READ_BYTES: usize = 64 * 1024;
-/// Reads in a row before others get their turn.
-const READS_IN_A_ROW: usize = 8;
+/// Reads in a row before others get their turn. One would do; the second sees most ends at once.
+const READS_IN_A_ROW: usize = 2;
 
 thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };

@@ -18,7 +18,7 @@ use mainspring_core::work::{Ended, Outcome, Reattached, Report, ReportKind};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
@@ -32,6 +32,8 @@ pub(super) struct Shared {
     reports: Arc<dyn Reports>,
     attempts: Mutex<HashMap<AttemptId, Entry>>,
     shutting_down: AtomicBool,
+    /// Attempts between `activate` and the answer to whether they started.
+    spawning: AtomicUsize,
 }
 
 struct Entry {
@@ -72,6 +74,7 @@ impl Shared {
             reports,
             attempts: Mutex::default(),
             shutting_down: AtomicBool::new(false),
+            spawning: AtomicUsize::new(0),
         }
     }
 
@@ -98,7 +101,8 @@ impl Shared {
         true
     }
 
-    /// Makes a queued attempt active; None when it was stopped meanwhile.
+    /// Makes a queued attempt active; None when it was stopped meanwhile. `spawned` has to follow,
+    /// whatever becomes of it.
     pub fn activate(&self, attempt: AttemptId) -> Option<oneshot::Receiver<()>> {
         let mut attempts = self.attempts();
         let entry = attempts.get_mut(&attempt)?;
@@ -106,8 +110,17 @@ impl Shared {
             return None;
         }
         let (stop, stopped) = oneshot::channel();
+        self.spawning.fetch_add(1, Ordering::SeqCst);
         entry.stage = Stage::Active { stop: Some(stop), group: None };
         Some(stopped)
+    }
+
+    pub fn spawned(&self) {
+        self.spawning.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    pub fn is_spawning(&self) -> bool {
+        self.spawning.load(Ordering::SeqCst) > 0
     }
 
     /// Its process runs.

@@ -1,6 +1,8 @@
 //! Real processes, driven through the executor's contract. Nothing sleeps: tests wait for reports,
 //! and processes say where they are through fifos.
 
+#![allow(clippy::unwrap_used)]
+
 mod rig;
 mod outcomes;
 mod surroundings;
@@ -8,3 +10,6 @@ mod logs;
 mod stops;
 mod lives;
 mod orphans;
+mod starved;
+#[cfg(feature = "bench")]
+mod echo;

@@ -6,6 +6,7 @@ use mainspring_core::json::Json;
 use mainspring_core::limits::OUTPUT_INLINE_BYTES_MAX;
 use mainspring_core::spec::definition::OutputFrom;
 use mainspring_core::work::{Ended, Launch, Outcome};
+use mainspring_exec::Executor;
 use std::collections::BTreeSet;
 
 fn failure(ended: Ended) -> TaskError {
@@ -214,13 +215,7 @@ fn two_hundred_at_once() {
         }
     }
     assert_eq!(failed, 100);
-    assert_eq!(rig.executor_held(), 200);
-}
-
-impl Rig {
-    fn executor_held(&self) -> usize {
-        mainspring_exec::Executor::held(&self.executor).len()
-    }
+    assert_eq!(rig.executor.held().len(), 200);
 }
 
 fn write_executable(path: &std::path::Path, text: &str) {

@@ -14,18 +14,35 @@ use mainspring_exec::{Executor, ProcessConfig, ProcessExecutor, Reports};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use tokio::runtime::Handle;
 
 /// Far beyond anything a busy machine needs; a test that waits this long has failed.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Rig {
-    pub executor: ProcessExecutor,
+    pub executor: Owned,
     pub folder: Arc<tempfile::TempDir>,
     pub data_id: String,
     reports: Receiver<Report>,
+}
+
+/// Leaves nothing behind when a test ends, whichever way.
+pub struct Owned(ProcessExecutor);
+
+impl std::ops::Deref for Owned {
+    type Target = ProcessExecutor;
+    fn deref(&self) -> &ProcessExecutor {
+        &self.0
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        self.0.kill_all().unwrap();
+    }
 }
 
 struct Channel(Sender<Report>);
@@ -54,25 +71,48 @@ impl Rig {
 
     pub fn passing(pass_env: &[&str]) -> Self {
         let folder = Arc::new(tempfile::tempdir().unwrap());
-        Self::over(folder, format!("test-{}", unique()), pass_env)
+        Self::over(folder, format!("test-{}", unique()), pass_env, runtime().handle())
+    }
+
+    pub fn on(runtime: &tokio::runtime::Runtime) -> Self {
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        Self::over(folder, format!("test-{}", unique()), &[], runtime.handle())
+    }
+
+    /// Ends the executor and returns what it still has to say, to the last report.
+    pub fn rest(self) -> Vec<Report> {
+        let Self { executor, reports, .. } = self;
+        drop(executor);
+        let mut rest = Vec::new();
+        loop {
+            match reports.recv_timeout(PATIENCE) {
+                Ok(report) => rest.push(report),
+                Err(RecvTimeoutError::Disconnected) => return rest,
+                Err(RecvTimeoutError::Timeout) => panic!("something still holds the executor"),
+            }
+        }
     }
 
     /// A later life on the same folder.
     pub fn reborn(&self) -> Self {
         self.executor.kill_all().unwrap();
-        Self::over(Arc::clone(&self.folder), self.data_id.clone(), &[])
+        Self::over(Arc::clone(&self.folder), self.data_id.clone(), &[], runtime().handle())
     }
 
-    fn over(folder: Arc<tempfile::TempDir>, data_id: String, pass_env: &[&str]) -> Self {
+    fn over(
+        folder: Arc<tempfile::TempDir>,
+        data_id: String,
+        pass_env: &[&str],
+        runtime: &Handle,
+    ) -> Self {
         let (sender, reports) = channel();
         let config = ProcessConfig {
             data_id: data_id.clone(),
             folder: folder.path().to_owned(),
             pass_env: pass_env.iter().map(|name| (*name).to_owned()).collect(),
         };
-        let executor =
-            ProcessExecutor::new(config, runtime().handle().clone(), Arc::new(Channel(sender)));
-        Self { executor: executor.unwrap(), folder, data_id, reports }
+        let executor = ProcessExecutor::new(config, runtime.clone(), Arc::new(Channel(sender)));
+        Self { executor: Owned(executor.unwrap()), folder, data_id, reports }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -81,10 +121,6 @@ impl Rig {
 
     pub fn next(&self) -> Report {
         self.reports.recv_timeout(PATIENCE).expect("a report")
-    }
-
-    pub fn has_no_report(&self) -> bool {
-        self.reports.try_recv().is_err()
     }
 
     pub fn start(&self, launch: Launch) -> Ticket {
@@ -171,12 +207,6 @@ impl Rig {
     pub fn files_in(&self, folder: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.path(folder)).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-    }
-}
-
-impl Drop for Rig {
-    fn drop(&mut self) {
-        self.executor.kill_all().unwrap();
     }
 }
 
