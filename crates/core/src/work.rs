@@ -84,8 +84,8 @@ pub enum ReportKind {
     /// It could not be taken now (no worker, no process to be had); nothing was started.
     Refused(Box<str>),
     Ended(Ended),
-    /// The answer to a reattach.
-    Reattached(Reattached),
+    /// The answer to a question, by its number.
+    Reattached(u64, Reattached),
 }
 
 /// The end of an attempt: whatever was started for it is gone.
@@ -117,6 +117,15 @@ pub enum Reattached {
     Unknown {
         log: Option<Log>,
     },
+}
+
+/// Asks what became of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    pub ticket: Ticket,
+    /// Tells it from earlier ones: an answer to an earlier question may have been overtaken
+    /// by what was ordered since.
+    pub number: u64,
 }
 
 /// Which life of the server dispatched an attempt that is being reattached.

@@ -4,7 +4,7 @@
 use crate::inbox::Inbox;
 use mainspring_core::ids::{AttemptId, Ticket};
 use mainspring_core::launch::StartAttempt;
-use mainspring_core::work::{Ended, ExecutorKind, Life, Outcome, Report, ReportKind};
+use mainspring_core::work::{Ended, ExecutorKind, Life, Outcome, Question, Report, ReportKind};
 use mainspring_core::world::batch::Effect;
 use mainspring_exec::{Executor, Reports};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,10 +48,10 @@ impl Hands {
         match effect {
             Effect::Start(start) => self.start(&start),
             Effect::Stop(kind, stop) => self.executor(kind).stop(stop),
-            Effect::Reattach(kind, ticket) => {
-                let former = self.former.contains(&ticket.attempt);
+            Effect::Reattach(kind, question) => {
+                let former = self.former.contains(&question.ticket.attempt);
                 let life = if former { Life::Former } else { Life::This };
-                self.executor(kind).reattach(ticket, life);
+                self.executor(kind).reattach(question, life);
             }
             Effect::Settle(kind, ticket) => {
                 self.former.remove(&ticket.attempt);
@@ -89,7 +89,8 @@ impl Hands {
             for ticket in executor.held() {
                 if !known.contains(&ticket.attempt) {
                     executor.stop(Stop { ticket, why: Stopping::Cancel });
-                    executor.reattach(ticket, Life::This);
+                    // Nobody waits for this answer, so its number does not matter.
+                    executor.reattach(Question { ticket, number: 0 }, Life::This);
                 }
             }
         }

@@ -171,9 +171,10 @@ fn ended(input: &Input) -> Option<Ticket> {
     match &report.what {
         ReportKind::Ended(_)
         | ReportKind::Refused(_)
-        | ReportKind::Reattached(Reattached::Ended(_)) => Some(report.ticket),
+        | ReportKind::Reattached(_, Reattached::Ended(_)) => Some(report.ticket),
         ReportKind::Started
         | ReportKind::Reattached(
+            _,
             Reattached::Running | Reattached::NeverStarted | Reattached::Unknown { .. },
         ) => None,
     }

@@ -78,6 +78,7 @@ impl Driver {
         let mut world = World::new(&WorldConfig {
             scheduler: registration.fence.scheduler,
             ordinal: registration.ordinal,
+            epoch: registration.fence.epoch,
             next_run: registration.next_run,
             next_stamp: registration.next_stamp,
             seed: random_seed(),

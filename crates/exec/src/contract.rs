@@ -1,7 +1,7 @@
 //! What every executor does.
 
 use mainspring_core::ids::Ticket;
-use mainspring_core::work::{Launch, Life, Report, Stop};
+use mainspring_core::work::{Launch, Life, Question, Report, Stop};
 
 /// Carries out attempts of one kind. No call blocks; answers come as reports.
 ///
@@ -16,7 +16,7 @@ pub trait Executor: Send + Sync + 'static {
 
     /// Asks what became of an attempt; answered by a `Reattached` report, or by saying again
     /// that it was refused: a refusal is an outcome too, kept until it is settled.
-    fn reattach(&self, ticket: Ticket, life: Life);
+    fn reattach(&self, question: Question, life: Life);
 
     /// The end of this attempt is durable: whatever was kept to report it again may go.
     fn settle(&self, ticket: Ticket);

@@ -7,7 +7,9 @@
 
 use crate::contract::{Executor, Reports};
 use mainspring_core::ids::Ticket;
-use mainspring_core::work::{Ended, Launch, Life, Outcome, Reattached, Report, ReportKind, Stop};
+use mainspring_core::work::{
+    Ended, Launch, Life, Outcome, Question, Reattached, Report, ReportKind, Stop,
+};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Answers every start with Started and Ended, success without output.
@@ -78,12 +80,12 @@ impl Executor for EchoExecutor {
     fn stop(&self, _: Stop) {}
 
     /// Echoes cost nothing: what a failed commit dropped is simply done again.
-    fn reattach(&self, ticket: Ticket, life: Life) {
+    fn reattach(&self, question: Question, life: Life) {
         let answer = match life {
             Life::This => Reattached::NeverStarted,
             Life::Former => Reattached::Unknown { log: None },
         };
-        self.inbox.put(ticket, [ReportKind::Reattached(answer)]);
+        self.inbox.put(question.ticket, [ReportKind::Reattached(question.number, answer)]);
     }
 
     fn settle(&self, _: Ticket) {}

@@ -3,7 +3,7 @@
 use crate::ids::{AttemptId, RunId, RunKey, Ticket};
 use crate::kernel::row::{AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow};
 use crate::launch::StartAttempt;
-use crate::work::{ExecutorKind, Stop};
+use crate::work::{ExecutorKind, Question, Stop};
 
 /// One row to write. A batch holds at most one `PutTask` and one `PutRun` for each row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Effect {
     Start(StartAttempt),
     Stop(ExecutorKind, Stop),
     /// Ask the executor what became of it.
-    Reattach(ExecutorKind, Ticket),
+    Reattach(ExecutorKind, Question),
     /// The attempt's end is durable: its executor may forget it.
     Settle(ExecutorKind, Ticket),
     /// The run is final.

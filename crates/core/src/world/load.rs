@@ -4,7 +4,7 @@ use crate::ids::{RunKey, TaskRef, Ticket};
 use crate::kernel::row::{Counts, TaskRow};
 use crate::kernel::rows::Rows;
 use crate::time::Timestamp;
-use crate::work::Stop;
+use crate::work::{Question, Stop};
 use crate::world::batch::Effect;
 use crate::world::run::{Run, count};
 use crate::world::snapshot::RunSnapshot;
@@ -27,7 +27,8 @@ impl World {
                 self.effect(Effect::Stop(executor, Stop { ticket, why }));
             }
             self.asked_after.insert(ticket.attempt);
-            self.effect(Effect::Reattach(executor, ticket));
+            let question = Question { ticket, number: self.epoch };
+            self.effect(Effect::Reattach(executor, question));
         }
         self.refill(key, now);
         self.ending.insert(key);

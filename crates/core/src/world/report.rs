@@ -18,31 +18,45 @@ impl World {
     pub(super) fn report(&mut self, now: Timestamp, report: Report) -> Result<Reply, Refusal> {
         let ticket = report.ticket;
         let row = self.current_row(ticket).ok_or(Refusal::Stale)?;
-        let (fact, stopping) = (row.fact, row.stopping);
-        let is_missing = matches!(
-            report.what,
-            ReportKind::Reattached(Reattached::NeverStarted | Reattached::Unknown { .. })
-        );
-        if is_missing && !self.asked_after.remove(&ticket.attempt) {
-            return Err(Refusal::Stale);
-        }
+        let fact = row.fact;
         match report.what {
             ReportKind::Started if fact == Fact::Running => return Err(Refusal::Stale),
             ReportKind::Started => self.started(now, ticket),
             ReportKind::Refused(_) if fact == Fact::Running => return Err(Refusal::Stale),
             ReportKind::Refused(why) => self.start_refused(now, ticket, why),
             ReportKind::Ended(ended) => self.ended(now, ticket, ended),
-            ReportKind::Reattached(Reattached::Running) => {
-                if fact == Fact::Dispatched {
-                    self.started(now, ticket);
-                }
+            ReportKind::Reattached(number, answer) => {
+                return self.reattached(now, ticket, number, answer);
             }
-            ReportKind::Reattached(Reattached::Ended(ended)) => self.ended(now, ticket, ended),
-            ReportKind::Reattached(Reattached::NeverStarted) => match stopping {
+        }
+        Ok(Reply::Done)
+    }
+
+    /// That it runs or has ended is true whoever asked. That nothing is known of it is an
+    /// answer to one question only, and only once: anything else could start work twice.
+    fn reattached(
+        &mut self,
+        now: Timestamp,
+        ticket: Ticket,
+        number: u64,
+        answer: Reattached,
+    ) -> Result<Reply, Refusal> {
+        let row = self.current_row(ticket).ok_or(Refusal::Stale)?;
+        let (fact, stopping) = (row.fact, row.stopping);
+        match answer {
+            Reattached::Running if fact == Fact::Dispatched => self.started(now, ticket),
+            Reattached::Running => {}
+            Reattached::Ended(ended) => self.ended(now, ticket, ended),
+            Reattached::NeverStarted | Reattached::Unknown { .. }
+                if number != self.epoch || !self.asked_after.remove(&ticket.attempt) =>
+            {
+                return Err(Refusal::Stale);
+            }
+            Reattached::NeverStarted => match stopping {
                 Some(_) => self.ended(now, ticket, gone(None)),
                 None => self.start_again(ticket),
             },
-            ReportKind::Reattached(Reattached::Unknown { log }) => match stopping {
+            Reattached::Unknown { log } => match stopping {
                 Some(_) => self.ended(now, ticket, gone(log)),
                 None => self.lost(now, ticket, log),
             },

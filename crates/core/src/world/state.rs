@@ -21,6 +21,8 @@ use std::sync::Arc;
 pub struct WorldConfig {
     pub scheduler: SchedulerId,
     pub ordinal: u32,
+    /// Different for every world of this scheduler: the number of its questions.
+    pub epoch: u64,
     pub next_run: u64,
     pub next_stamp: u64,
     /// For ids and jitter.
@@ -34,6 +36,7 @@ pub struct WorldConfig {
 pub struct World {
     pub(super) scheduler: SchedulerId,
     pub(super) ordinal: u32,
+    pub(super) epoch: u64,
     pub(super) next_run: u64,
     pub(super) next_stamp: u64,
     pub(super) chance: Chance,
@@ -66,6 +69,7 @@ impl World {
         Self {
             scheduler: config.scheduler,
             ordinal: config.ordinal,
+            epoch: config.epoch,
             next_run: config.next_run,
             next_stamp: config.next_stamp,
             chance: Chance::new(config.seed),

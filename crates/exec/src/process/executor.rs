@@ -9,7 +9,7 @@ use super::{adopted, keeper};
 use crate::contract::{Executor, Reports};
 use crate::log::assemble;
 use mainspring_core::ids::Ticket;
-use mainspring_core::work::{Launch, Life, Reattached, ReportKind, Stop};
+use mainspring_core::work::{Launch, Life, Question, Reattached, ReportKind, Stop};
 use rustix::process::{getpid, set_child_subreaper};
 use std::path::Path;
 use std::sync::Arc;
@@ -77,9 +77,13 @@ impl Executor for ProcessExecutor {
         self.shared.stop(stop.ticket);
     }
 
-    fn reattach(&self, ticket: Ticket, life: Life) {
-        let answer = match (self.shared.look_up(ticket.attempt), life) {
+    fn reattach(&self, question: Question, life: Life) {
+        let Question { ticket, number } = question;
+        let answer = match (self.shared.look_up(question), life) {
             (None, _) => return,
+            (Some(Known::Refused(why)), _) => {
+                return self.shared.report(ticket, ReportKind::Refused(why));
+            }
             (Some(Known::Running), _) => Reattached::Running,
             (Some(Known::Ended(ended)), _) => Reattached::Ended(ended),
             (Some(Known::Nothing), Life::This) => Reattached::NeverStarted,
@@ -89,12 +93,12 @@ impl Executor for ProcessExecutor {
                 drop(self.shared.runtime.spawn_blocking(move || {
                     let log = assemble::assemble(&shared.place(ticket.attempt)).ok().flatten();
                     let answer = Reattached::Unknown { log };
-                    shared.report(ticket, ReportKind::Reattached(answer));
+                    shared.report(ticket, ReportKind::Reattached(number, answer));
                 }));
                 return;
             }
         };
-        self.shared.report(ticket, ReportKind::Reattached(answer));
+        self.shared.report(ticket, ReportKind::Reattached(number, answer));
     }
 
     fn settle(&self, ticket: Ticket) {

@@ -14,7 +14,7 @@ use crate::log::assemble;
 use crate::log::place::Place;
 use mainspring_core::ids::{AttemptId, Ticket};
 use mainspring_core::kernel::row::Log;
-use mainspring_core::work::{Ended, Outcome, Reattached, Report, ReportKind};
+use mainspring_core::work::{Ended, Outcome, Question, Reattached, Report, ReportKind};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::HashMap;
 use std::path::Path;
@@ -39,8 +39,8 @@ pub(super) struct Shared {
 struct Entry {
     ticket: Ticket,
     stage: Stage,
-    /// A reattach that came before it was known whether the attempt starts.
-    asked: bool,
+    /// The number of a question that came before it was known whether the attempt starts.
+    asked: Option<u64>,
     /// Settled while live: goes away with its end.
     settled: bool,
 }
@@ -54,6 +54,8 @@ enum Stage {
         /// the number may be someone else's.
         group: Option<Pid>,
     },
+    /// An outcome too: said again when asked, until it is settled.
+    Refused(Box<str>),
     Ended(Ended),
 }
 
@@ -126,9 +128,9 @@ impl Shared {
     /// Its process runs.
     pub fn started(&self, ticket: Ticket, leader: Pid) {
         let mut attempts = self.attempts();
-        let mut asked = false;
+        let mut asked = None;
         if let Some(entry) = attempts.get_mut(&ticket.attempt) {
-            asked = std::mem::take(&mut entry.asked);
+            asked = entry.asked.take();
             if let Stage::Active { group, .. } = &mut entry.stage {
                 *group = Some(leader);
             }
@@ -141,25 +143,27 @@ impl Shared {
         self.report(
             ticket,
             match asked {
-                true => ReportKind::Reattached(Reattached::Running),
-                false => ReportKind::Started,
+                Some(number) => ReportKind::Reattached(number, Reattached::Running),
+                None => ReportKind::Started,
             },
         );
     }
 
-    /// It could not be taken now; as if it had never been given.
+    /// It could not be taken now.
     pub fn refused(&self, ticket: Ticket, why: String) {
-        let entry = self.attempts().remove(&ticket.attempt);
-        let what = match entry {
-            Some(Entry { stage: Stage::Active { stop: None, .. }, .. }) => {
+        let why: Box<str> = why.into();
+        let mut attempts = self.attempts();
+        if let Some(entry) = attempts.get_mut(&ticket.attempt) {
+            if matches!(entry.stage, Stage::Active { stop: None, .. }) {
                 // Stopped while it was being started: that is its end.
-                self.attempts().insert(ticket.attempt, Entry::new(ticket, Stage::Queued));
+                drop(attempts);
                 return self.ended(ticket, never_started());
             }
-            Some(Entry { asked: true, .. }) => ReportKind::Reattached(Reattached::NeverStarted),
-            _ => ReportKind::Refused(why.into()),
-        };
-        self.report(ticket, what);
+            entry.asked = None;
+            entry.stage = Stage::Refused(why.clone());
+        }
+        drop(attempts);
+        self.report(ticket, ReportKind::Refused(why));
     }
 
     /// Runs `reap` while nobody can signal the group, and forgets the group.
@@ -174,10 +178,10 @@ impl Shared {
     /// Its work is gone.
     pub fn ended(&self, ticket: Ticket, ended: Ended) {
         let mut attempts = self.attempts();
-        let mut asked = false;
+        let mut asked = None;
         let mut settled = false;
         if let Some(entry) = attempts.get_mut(&ticket.attempt) {
-            asked = std::mem::take(&mut entry.asked);
+            asked = entry.asked.take();
             settled = entry.settled;
             entry.stage = Stage::Ended(ended.clone());
         }
@@ -191,8 +195,8 @@ impl Shared {
         self.report(
             ticket,
             match asked {
-                true => ReportKind::Reattached(Reattached::Ended(ended)),
-                false => ReportKind::Ended(ended),
+                Some(number) => ReportKind::Reattached(number, Reattached::Ended(ended)),
+                None => ReportKind::Ended(ended),
             },
         );
     }
@@ -212,19 +216,22 @@ impl Shared {
                     let _ = stop.send(());
                 }
             }
-            Stage::Ended(_) => {}
+            Stage::Refused(_) | Stage::Ended(_) => {}
         }
     }
 
     /// What is known of an attempt; None when the answer comes by itself, soon.
-    pub fn look_up(&self, attempt: AttemptId) -> Option<Known> {
+    pub fn look_up(&self, question: Question) -> Option<Known> {
         let mut attempts = self.attempts();
-        let Some(entry) = attempts.get_mut(&attempt) else { return Some(Known::Nothing) };
+        let Some(entry) = attempts.get_mut(&question.ticket.attempt) else {
+            return Some(Known::Nothing);
+        };
         match &entry.stage {
+            Stage::Refused(why) => Some(Known::Refused(why.clone())),
             Stage::Ended(ended) => Some(Known::Ended(ended.clone())),
             Stage::Active { group: Some(_), .. } => Some(Known::Running),
             Stage::Queued | Stage::Active { group: None, .. } => {
-                entry.asked = true;
+                entry.asked = Some(question.number);
                 None
             }
         }
@@ -237,7 +244,7 @@ impl Shared {
             // Of a former life; its log was handed over inline if it is small.
             return assemble::remove_inline(&self.place(attempt));
         };
-        if !matches!(entry.stage, Stage::Ended(_)) {
+        if !matches!(entry.stage, Stage::Ended(_) | Stage::Refused(_)) {
             entry.settled = true;
             return;
         }
@@ -269,7 +276,7 @@ impl Shared {
         let attempts = self.attempts();
         let groups = attempts.values().filter_map(|entry| match entry.stage {
             Stage::Active { group, .. } => group,
-            Stage::Queued | Stage::Ended(_) => None,
+            Stage::Queued | Stage::Refused(_) | Stage::Ended(_) => None,
         });
         groups
             .map(|group| {
@@ -284,6 +291,7 @@ impl Shared {
 /// What a reattach finds.
 pub(super) enum Known {
     Running,
+    Refused(Box<str>),
     Ended(Ended),
     Nothing,
 }
@@ -294,6 +302,6 @@ pub(super) fn never_started() -> Ended {
 
 impl Entry {
     fn new(ticket: Ticket, stage: Stage) -> Self {
-        Self { ticket, stage, asked: false, settled: false }
+        Self { ticket, stage, asked: None, settled: false }
     }
 }

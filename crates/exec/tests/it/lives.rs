@@ -1,7 +1,7 @@
 //! What is kept until an attempt is settled, and what a later life is told.
 
 use crate::rig::{Rig, With, Written, argv, fifo, shell, ticket};
-use mainspring_core::work::{Life, Outcome, Reattached, ReportKind};
+use mainspring_core::work::{Life, Outcome, Question, Reattached, ReportKind};
 use mainspring_exec::Executor;
 
 #[test]
@@ -47,16 +47,16 @@ fn every_reattach_is_answered_once_whenever_it_comes() {
     let rig = Rig::new();
     for _ in 0..50 {
         let ticket = rig.start(argv(&["true"]));
-        rig.executor.reattach(ticket, Life::This);
+        rig.executor.reattach(Question { ticket, number: 9 }, Life::This);
         let mut answers = 0;
         let mut has_ended = false;
         while answers == 0 || !has_ended {
             match rig.next().what {
                 ReportKind::Started => assert_eq!(answers, 0, "running, before it had started"),
-                ReportKind::Reattached(Reattached::Ended(_)) => {
+                ReportKind::Reattached(9, Reattached::Ended(_)) => {
                     (answers, has_ended) = (answers + 1, true);
                 }
-                ReportKind::Reattached(Reattached::Running) => answers += 1,
+                ReportKind::Reattached(9, Reattached::Running) => answers += 1,
                 ReportKind::Ended(_) => has_ended = true,
                 other => panic!("{other:?}"),
             }

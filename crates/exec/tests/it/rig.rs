@@ -168,11 +168,11 @@ impl Rig {
     }
 
     pub fn reattached(&self, ticket: Ticket, life: mainspring_core::work::Life) -> Reattached {
-        self.executor.reattach(ticket, life);
+        self.executor.reattach(mainspring_core::work::Question { ticket, number: 7 }, life);
         let report = self.next();
         assert_eq!(report.ticket, ticket);
         match report.what {
-            ReportKind::Reattached(answer) => answer,
+            ReportKind::Reattached(7, answer) => answer,
             other => panic!("not an answer: {other:?}"),
         }
     }

@@ -1,7 +1,7 @@
 //! A machine that has no more to give: the attempt is refused, and nothing was started.
 
 use crate::rig::{Rig, shell};
-use mainspring_core::work::{Life, Outcome, Reattached, ReportKind};
+use mainspring_core::work::{Life, Outcome, Question, ReportKind};
 use mainspring_exec::Executor;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::process::{Command, Stdio};
@@ -28,10 +28,13 @@ fn starved_server() {
         let report = rig.next();
         assert_eq!(report.ticket, launch.ticket);
         assert!(matches!(report.what, ReportKind::Refused(_)), "{spare} spare: {report:?}");
+        let again = Question { ticket: launch.ticket, number: 1 };
+        rig.executor.reattach(again, Life::This);
+        assert!(matches!(rig.next().what, ReportKind::Refused(_)), "said again until settled");
+        rig.executor.settle(launch.ticket);
         assert_eq!(rig.executor.held().len(), 1, "as if it had never been given");
     }
     setrlimit(Resource::Nofile, before).unwrap();
-    assert_eq!(rig.reattached(launch.ticket, Life::This), Reattached::NeverStarted);
     assert_eq!(rig.run(launch).outcome, Outcome::Success(None));
 }
 

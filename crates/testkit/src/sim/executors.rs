@@ -4,7 +4,7 @@
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::ids::{AttemptId, Ticket};
 use mainspring_core::json::Json;
-use mainspring_core::work::{Ended, Life, Outcome, Reattached, Report, ReportKind};
+use mainspring_core::work::{Ended, Life, Outcome, Question, Reattached, Report, ReportKind};
 use mainspring_core::world::chance::Chance;
 use std::collections::BTreeMap;
 
@@ -44,7 +44,8 @@ impl Executors {
         }
     }
 
-    pub fn reattach(&mut self, ticket: Ticket, life: Life) {
+    pub fn reattach(&mut self, question: Question, life: Life) {
+        let ticket = question.ticket;
         let answer = match self.held.get(&ticket.attempt).map(|held| &held.state) {
             Some(State::Starting) => return,
             Some(State::Refused) => return self.report(ticket, refused()),
@@ -53,7 +54,7 @@ impl Executors {
             None if life == Life::This => Reattached::NeverStarted,
             None => Reattached::Unknown { log: None },
         };
-        self.report(ticket, ReportKind::Reattached(answer));
+        self.report(ticket, ReportKind::Reattached(question.number, answer));
     }
 
     pub fn settle(&mut self, ticket: Ticket) {

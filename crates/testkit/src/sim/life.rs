@@ -5,7 +5,7 @@ use crate::sim::store::FaultyStore;
 use mainspring_core::ids::{AttemptId, RunId, SchedulerId, Ticket};
 use mainspring_core::spec::definition::Definition;
 use mainspring_core::time::Timestamp;
-use mainspring_core::work::Life as Which;
+use mainspring_core::work::{Life as Which, Question};
 use mainspring_core::world::batch::Effect;
 use mainspring_core::world::input::{Input, Need, Prefetched};
 use mainspring_core::world::snapshot::RunSnapshot;
@@ -55,6 +55,7 @@ impl Life {
         let mut world = World::new(&WorldConfig {
             scheduler: beginning.scheduler,
             ordinal: registration.ordinal,
+            epoch: registration.fence.epoch,
             next_run: registration.next_run,
             next_stamp: registration.next_stamp,
             seed: beginning.seed,
@@ -119,9 +120,9 @@ impl Life {
         match &order {
             Order::Effect(Effect::Start(start)) => executors.start(start.ticket),
             Order::Effect(Effect::Stop(_, stop)) => executors.stop(stop.ticket),
-            Order::Effect(Effect::Reattach(_, ticket)) => {
-                let former = self.former.contains(&ticket.attempt);
-                executors.reattach(*ticket, if former { Which::Former } else { Which::This });
+            Order::Effect(Effect::Reattach(_, question)) => {
+                let former = self.former.contains(&question.ticket.attempt);
+                executors.reattach(*question, if former { Which::Former } else { Which::This });
             }
             Order::Effect(Effect::Settle(_, ticket)) | Order::Forget(ticket) => {
                 executors.settle(*ticket);
@@ -131,7 +132,7 @@ impl Life {
                 for ticket in executors.held() {
                     if !known.contains(&ticket.attempt) {
                         executors.stop(ticket);
-                        executors.reattach(ticket, Which::This);
+                        executors.reattach(Question { ticket, number: 0 }, Which::This);
                     }
                 }
             }

@@ -24,6 +24,12 @@ fn never_started_is_started_now_as_the_same_attempt() {
 }
 
 #[test]
+fn an_answer_to_an_earlier_question_or_a_second_one_starts_nothing() {
+    check_said("a", "crash; a outdated", "start a; reattach a; refused stale");
+    check_said("a", "crash; a never; a never", "start a; reattach a; start a; refused stale");
+}
+
+#[test]
 fn an_attempt_being_stopped_is_stopped_again_and_settles_as_that() {
     check_said("a", "cancel; crash", "start a; stop a cancel; stop a cancel; reattach a");
     check("a", "cancel; crash; a unknown", "cancelled: a=cancelled");

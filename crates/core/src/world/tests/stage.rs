@@ -13,7 +13,7 @@ use crate::sketch::sketch;
 use crate::spec::definition::Definition;
 use crate::time::{Span, Timestamp};
 use crate::view::words::words;
-use crate::work::{Ended, Outcome, Reattached, Report, ReportKind};
+use crate::work::{Ended, Outcome, Question, Reattached, Report, ReportKind};
 use crate::world::batch::{Change, Effect};
 use crate::world::input::{Command, Deploy, Input, Prefetched, Refusal, Reply, Trigger, Verb};
 use crate::world::snapshot::RunSnapshot;
@@ -36,10 +36,13 @@ pub struct Stage {
     pub said: Vec<String>,
 }
 
+const EPOCH: u64 = 5;
+
 fn world(limits: &[(&str, u32)], next_stamp: u64) -> World {
     World::new(&WorldConfig {
         scheduler: SchedulerId::from_bytes([7; 16]),
         ordinal: 1,
+        epoch: EPOCH,
         next_run: 0,
         next_stamp,
         seed: 1,
@@ -138,7 +141,7 @@ impl Stage {
                 let line = format!("stop {} {:?}", name(stop.ticket.task.no), stop.why);
                 self.said.push(line.to_lowercase());
             }
-            Effect::Reattach(_, ticket) => {
+            Effect::Reattach(_, Question { ticket, .. }) => {
                 self.said.push(format!("reattach {}", name(ticket.task.no)));
                 self.live.insert(ticket.task.no, ticket);
             }
@@ -291,9 +294,10 @@ fn report(word: &str) -> ReportKind {
         }),
         "refuse" => ReportKind::Refused("no process to be had".into()),
         "lost" => failed(ErrorClass::WorkerLost),
-        "alive" => ReportKind::Reattached(Reattached::Running),
-        "never" => ReportKind::Reattached(Reattached::NeverStarted),
-        "unknown" => ReportKind::Reattached(Reattached::Unknown { log: None }),
+        "alive" => ReportKind::Reattached(EPOCH, Reattached::Running),
+        "never" => ReportKind::Reattached(EPOCH, Reattached::NeverStarted),
+        "unknown" => ReportKind::Reattached(EPOCH, Reattached::Unknown { log: None }),
+        "outdated" => ReportKind::Reattached(EPOCH - 1, Reattached::NeverStarted),
         unknown => panic!("unknown report: {unknown}"),
     }
 }
