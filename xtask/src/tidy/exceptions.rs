@@ -6,7 +6,11 @@ use super::finding::{Finding, Rule};
 /// (rule, path, reason). The whole path counts, not a part of it.
 pub type Exception = (Rule, &'static str, &'static str);
 
-pub const EXCEPTIONS: &[Exception] = &[];
+pub const EXCEPTIONS: &[Exception] = &[(
+    Rule::Sleep,
+    "crates/exec/tests/it/rig.rs",
+    "looks at /proc until another process has got there: /proc tells nobody when it changes",
+)];
 
 /// Takes away what an exception excuses, and adds what is wrong with the exceptions.
 pub fn apply(findings: Vec<Finding>, exceptions: &[Exception]) -> Vec<Finding> {

@@ -9,10 +9,9 @@ use std::process::{Command, Stdio};
 /// Set in the environment of a copy of this test program that plays a server about to be killed.
 const ROLE: &str = "MAINSPRING_TEST_DOOMED_FOLDER";
 
-/// Not a test: a server that starts a child and a grandchild in a session of its own, and waits
+/// Not a test by itself, unless another one sets the variable: a server that starts a child and a grandchild in a session of its own, and waits
 /// to be killed.
 #[test]
-#[ignore = "run by another test"]
 fn doomed_server() {
     let Ok(folder) = std::env::var(ROLE) else { return };
     let rig = Rig::new();
@@ -29,7 +28,7 @@ fn what_a_killed_server_leaves_is_found_and_killed() {
     let rig = Rig::new();
     let (child, escapee) = (fifo(&rig, "child"), fifo(&rig, "escapee"));
     let mut server = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "orphans::doomed_server", "--ignored", "--nocapture"])
+        .args(["--exact", "orphans::doomed_server", "--nocapture"])
         .env(ROLE, rig.folder.path())
         .stdout(Stdio::null())
         .spawn()
