@@ -144,7 +144,16 @@ mod tests {
         let drawn = drawn(
             "name: w\ntasks:\n  build: { run: make }\n  test: { run: make, depends_on: [buld] }\n",
         );
-        insta::assert_snapshot!(drawn, @"");
+        insta::assert_snapshot!(drawn, @r"
+        error[E205]: There is no task `buld`.
+         --> w.yaml:4:35
+          |
+        4 |   test: { run: make, depends_on: [buld] }
+          |                                   ^^^^
+          = help: did you mean `build`?
+
+        w.yaml: 1 error
+        ");
     }
 
     #[test]

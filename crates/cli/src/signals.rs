@@ -16,7 +16,13 @@ pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Option<Signal>,
+    /// Heard and let pass: a write beyond `ulimit -f` then fails like one on a full disk, instead
+    /// of ending the program.
+    _file_size: Signal,
 }
+
+/// SIGXFSZ on Linux.
+const FILE_SIZE_EXCEEDED: i32 = 25;
 
 impl Signals {
     pub fn listen() -> Result<Self> {
@@ -29,6 +35,7 @@ impl Signals {
                 true => None,
                 false => Some(listen(SignalKind::hangup())?),
             },
+            _file_size: listen(SignalKind::from_raw(FILE_SIZE_EXCEEDED))?,
         })
     }
 

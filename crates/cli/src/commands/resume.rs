@@ -4,6 +4,7 @@ use super::run::{carry_on, say_unfinished, settings};
 use crate::args::RunArgs;
 use crate::embedded::{Ground, Life};
 use crate::exit::Exit;
+use crate::progress::Board;
 use crate::signals::Signals;
 use crate::{data, find, out};
 use anyhow::{Result, bail};
@@ -44,7 +45,7 @@ pub async fn resume(args: &RunArgs, wanted: &str) -> Result<Exit> {
         RunStatus::Paused => lift_hold(&life, run).await,
         _ => {}
     }
-    carry_on(args, life, (run, definition), &mut signals).await
+    carry_on(args, life, (run, Board::of(definition, &stored)), &mut signals).await
 }
 
 /// A run is there, but cannot go on now.

@@ -18,6 +18,7 @@ use mainspring_engine::Load;
 use mainspring_store::Store as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub fn run(args: &RunArgs) -> Result<Exit> {
     if let Some(wanted) = &args.resume {
@@ -99,7 +100,7 @@ async fn start(args: &RunArgs, fresh: Fresh) -> Result<Exit> {
     let count = fresh.definition.tasks.len();
     let tasks = if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") };
     out::say(&format!("run {run} of {}, {tasks}\n", fresh.definition.name));
-    carry_on(args, life, (run, fresh.definition), &mut signals).await
+    carry_on(args, life, (run, Board::new(fresh.definition)), &mut signals).await
 }
 
 /// Other runs are not touched, but not kept secret either.
@@ -147,14 +148,16 @@ async fn not_accepted(error: NotAccepted, life: Life, args: &RunArgs) -> Result<
 pub async fn carry_on(
     args: &RunArgs,
     mut life: Life,
-    (run, definition): (RunId, Arc<Definition>),
+    (run, board): (RunId, Board),
     signals: &mut Signals,
 ) -> Result<Exit> {
-    let mut follow = Follow::new(run, Board::new(Arc::clone(&definition)));
-    let ending = follow.to_the_end(&mut life, signals).await;
+    let definition = Arc::clone(board.definition());
+    let mut follow = Follow::new(run, board);
+    let ending = follow.until_over(&mut life, signals).await;
     let resume = data::command(&["run", "--resume", &run.to_string()], &args.data.folder);
     match ending {
         Ending::Left => {
+            leave(life).await;
             out::say(&format!("left: nothing runs any more. To go on with the run: {resume}\n"));
             // At once: the database is as whole after this as after a crash.
             std::process::exit(Exit::Cancelled.code().into());
@@ -174,6 +177,18 @@ pub async fn carry_on(
                 _ => Exit::Failed,
             })
         }
+    }
+}
+
+/// The engine first, so that what is killed now is not taken for an outcome; but no disk that
+/// hangs may keep the processes alive.
+async fn leave(life: Life) {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    let executor = Arc::clone(&life.executor);
+    let end = tokio::task::spawn_blocking(move || drop(life.end()));
+    if tokio::time::timeout(PATIENCE, end).await.is_err() {
+        // What a SIGKILL cannot end is found by the next life.
+        let _ = executor.kill_all();
     }
 }
 

@@ -25,7 +25,7 @@ const NEWS_AT_ONCE: usize = 64;
 pub enum Ending {
     /// It has one of the three final states.
     Final(RunStatus),
-    /// It was left at once: everything was killed, and it can be resumed.
+    /// It is to be left at once.
     Left,
     StoreFailed(String),
 }
@@ -48,8 +48,8 @@ impl Follow {
         Self { run, board, reporter, asked_to_end: 0, troubles, look: true }
     }
 
-    pub async fn to_the_end(&mut self, life: &mut Life, signals: &mut Signals) -> Ending {
-        let Life { engine, news, ground, executor } = life;
+    pub async fn until_over(&mut self, life: &mut Life, signals: &mut Signals) -> Ending {
+        let Life { engine, news, ground, .. } = life;
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut cancel: Pin<Box<dyn Future<Output = ()>>> = Box::pin(std::future::pending());
@@ -60,8 +60,6 @@ impl Follow {
                 asked = signals.next() => {
                     if self.is_to_leave(asked) {
                         self.leave();
-                        // What a SIGKILL cannot end is found by the next life.
-                        let _ = executor.kill_all();
                         return Ending::Left;
                     }
                     cancel = Box::pin(cancel_run(engine, self.run));
@@ -106,15 +104,15 @@ impl Follow {
                         self.reporter.step(&step, now);
                     }
                 }
-                News::StoreFailed(error) => self.store_failed(error),
+                News::StoreFailed(error) => self.store_failed(&error),
             }
         }
         self.reporter.flush();
     }
 
-    fn store_failed(&mut self, error: String) {
+    fn store_failed(&mut self, error: &str) {
         self.look = true;
-        if self.troubles.insert(error.clone()) {
+        if self.troubles.insert(error.to_owned()) {
             let head = out::yellow("the store fails");
             self.reporter.line(&format!("{head}, trying again: {error}"));
         }

@@ -27,6 +27,17 @@ impl Board {
         Self { definition, rows, run: None, live: BTreeMap::new() }
     }
 
+    /// Of a run that was known before: what it did until now is no news.
+    pub fn of(definition: Arc<Definition>, stored: &StoredRun) -> Self {
+        let mut board = Self::new(definition);
+        board.catch_up(stored.clone());
+        board
+    }
+
+    pub fn definition(&self) -> &Arc<Definition> {
+        &self.definition
+    }
+
     /// Takes over what became durable; says what a person wants to know of it.
     pub fn apply(&mut self, event: Event) -> Option<Step> {
         match event {

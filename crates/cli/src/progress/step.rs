@@ -40,7 +40,7 @@ impl Step {
     /// One line, without its newline.
     pub fn line(&self, now: Timestamp) -> String {
         let Self { task, attempts, tries: (tries, tries_max), what } = self;
-        let when = |at: Timestamp| format!("in {} (at {}Z)", at.since(now), clock(at));
+        let when = |at: Timestamp| format!("in {} (at {}Z)", rounded(at.since(now)), clock(at));
         match what {
             What::Started if *attempts > 1 => {
                 state("started", &format!("{task}, attempt {attempts}"))
@@ -76,6 +76,12 @@ impl Step {
     pub fn is_start(&self) -> bool {
         matches!(self.what, What::Started)
     }
+}
+
+/// To tenths of a second: the rest is how long it took to hear of it.
+fn rounded(span: Span) -> Span {
+    const TENTH: u64 = 100_000;
+    Span(span.0.saturating_add(TENTH / 2) / TENTH * TENTH)
 }
 
 fn said(error: &TaskError) -> String {
