@@ -1,1 +1,25 @@
-fn main() {}
+//! The program `mainspring`: knows command lines, the environment, terminals and exit codes.
+//! Decides nothing about runs: that is asked of the engine.
+
+mod exit;
+mod args;
+mod out;
+mod terminal;
+mod source;
+mod draw;
+mod inputs;
+mod data;
+mod find;
+mod log_text;
+mod time_text;
+mod table;
+mod signals;
+mod progress;
+mod embedded;
+mod commands;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    commands::main()
+}

@@ -1,0 +1,173 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use mainspring_core::kernel::row::RunStatus;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+/// A durable workflow engine in one binary.
+#[derive(Debug, Parser)]
+#[command(name = "mainspring", version, after_help = EXAMPLES, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  mainspring run build.yaml                     run a workflow to its end
+  mainspring run build.yaml --input day=monday  give it input
+  mainspring run --resume                       go on with a run that was cut off
+  mainspring runs                               what was run here
+  mainspring show last                          the last run and its tasks
+  mainspring logs last compile                  what a task wrote
+  mainspring validate *.yaml                    check without running
+
+Results go to stdout, everything else to stderr. Colours only on a terminal; NO_COLOR is respected.";
+
+const RUN_HELP: &str = "\
+Progress goes to stderr, the summary (or with `-o json` one document {run, tasks}) to stdout.
+Ctrl-C or SIGTERM once cancels the run and waits until its processes are gone; twice kills them
+at once and leaves: the run can then be resumed.
+
+Examples:
+  mainspring run build.yaml
+  mainspring run build.yaml --input name=Ada --input 'tags=[\"a\", \"b\"]' --input db.port=5432
+  mainspring run - < build.yaml
+  mainspring run --resume
+  mainspring run --resume 0198c1d2
+
+Exit codes:
+  0    success
+  1    the run failed
+  2    a bad definition, input or usage, or the data folder cannot be used: nothing was started
+  3    the store failed under a run (disk full, folder read-only): it can be resumed
+  130  the run was cancelled, or left at once by a second Ctrl-C";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a workflow file to its end, in this process
+    #[command(after_help = RUN_HELP)]
+    Run(RunArgs),
+    /// List runs, newest first
+    Runs(RunsArgs),
+    /// Show a run, its tasks and their attempts
+    Show(ShowArgs),
+    /// Print what a task wrote to stdout and stderr
+    Logs(LogsArgs),
+    /// Check workflow files; exit code 0 when all are good, else 2
+    Validate(ValidateArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct DataArgs {
+    /// Where the database and the logs are kept
+    #[arg(long = "data", value_name = "DIR", env = "MAINSPRING_DATA", default_value = DATA_DEFAULT)]
+    pub folder: PathBuf,
+}
+
+pub const DATA_DEFAULT: &str = ".mainspring";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Table,
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The workflow; `-` reads it from stdin
+    #[arg(required_unless_present = "resume")]
+    pub file: Option<PathBuf>,
+    /// A value of the run's input; `a.b=v` sets a field of an object. Text where the workflow's
+    /// schema says string, else JSON if it is JSON, else text
+    #[arg(long = "input", value_name = "KEY=VALUE", conflicts_with = "resume")]
+    pub inputs: Vec<String>,
+    /// The run's input as a JSON object; `--input` wins over it
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    pub input_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Go on with a run that was cut off: the last unfinished one, or the one named by its id or
+    /// the beginning of it. Definition, input and directory are kept with the run
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", conflicts_with = "file")]
+    pub resume: Option<String>,
+    /// Processes at once [default: 4 for each core]
+    #[arg(long, value_name = "N")]
+    pub max_processes: Option<NonZeroU32>,
+    /// A variable of this environment that tasks see, beside PATH, HOME and LANG
+    #[arg(long, value_name = "NAME")]
+    pub pass_env: Vec<String>,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct RunsArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Only runs in this state; may be given more than once
+    #[arg(long = "status", value_name = "STATE", value_parser = status)]
+    pub statuses: Vec<RunStatus>,
+    /// Only runs of this workflow
+    #[arg(long)]
+    pub workflow: Option<String>,
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Its id, the beginning of it, or `last`
+    pub run: String,
+    #[command(flatten)]
+    pub data: DataArgs,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct LogsArgs {
+    /// Its id, the beginning of it, or `last`
+    pub run: String,
+    pub task: String,
+    /// Which attempt [default: the last]
+    #[arg(long, value_name = "N")]
+    pub attempt: Option<u32>,
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// In front of each line when it was written, and to which stream
+    #[arg(long)]
+    pub timestamps: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// Workflow files; `-` is stdin
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+fn status(word: &str) -> Result<RunStatus, String> {
+    let words: Vec<&str> = RunStatus::ALL.iter().map(|status| status.word()).collect();
+    RunStatus::ALL
+        .iter()
+        .copied()
+        .find(|status| status.word() == word)
+        .ok_or_else(|| format!("one of {}", words.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

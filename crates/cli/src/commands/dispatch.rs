@@ -1,0 +1,30 @@
+//! From the command line to a command, and from its outcome to an exit code.
+
+use super::{logs, run, runs, show, validate};
+use crate::args::{Cli, Command};
+use crate::exit::Exit;
+use crate::out;
+use clap::Parser as _;
+use std::process::ExitCode;
+
+pub fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::Runs(args) => runs::runs(args),
+        Command::Show(args) => show::show(&args),
+        Command::Logs(args) => logs::logs(&args),
+        Command::Validate(args) => validate::validate(&args),
+    };
+    let exit = outcome.unwrap_or_else(|error| {
+        out::error(&error);
+        Exit::Usage
+    });
+    match out::failure() {
+        // Whoever asked must not take half an answer for a whole one.
+        Some(why) if exit == Exit::Success => {
+            out::say(&format!("{}: stdout cannot be written: {why}\n", out::red("error")));
+            Exit::Failed.into()
+        }
+        _ => exit.into(),
+    }
+}

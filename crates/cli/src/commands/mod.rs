@@ -1,0 +1,11 @@
+//! One file for each command.
+
+mod dispatch;
+mod run;
+mod resume;
+mod runs;
+mod show;
+mod logs;
+mod validate;
+
+pub use dispatch::main;

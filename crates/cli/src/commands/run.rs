@@ -1,0 +1,212 @@
+//! `mainspring run`: nothing is written before everything that was given has been checked.
+
+use super::resume;
+use crate::args::{Format, RunArgs};
+use crate::embedded::{
+    Ending, Finished, Follow, Fresh, Ground, Life, NotAccepted, Settings, accept, print,
+};
+use crate::exit::Exit;
+use crate::progress::Board;
+use crate::signals::Signals;
+use crate::source::Source;
+use crate::{data, draw, inputs, out};
+use anyhow::{Context as _, Result};
+use mainspring_core::ids::RunId;
+use mainspring_core::kernel::row::RunStatus;
+use mainspring_core::spec::definition::Definition;
+use mainspring_engine::Load;
+use mainspring_store::Store as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub fn run(args: &RunArgs) -> Result<Exit> {
+    if let Some(wanted) = &args.resume {
+        return in_runtime(resume::resume(args, wanted));
+    }
+    let Some(file) = &args.file else { unreachable!("the parser asks for one of the two") };
+    match checked(args, file)? {
+        Some(fresh) => in_runtime(start(args, fresh)),
+        None => Ok(Exit::Usage),
+    }
+}
+
+fn in_runtime(work: impl Future<Output = Result<Exit>>) -> Result<Exit> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .context("the asynchronous runtime cannot be started")?;
+    runtime.block_on(work)
+}
+
+/// The run to be; None when something was wrong with it, all of which has been said.
+fn checked(args: &RunArgs, file: &Path) -> Result<Option<Fresh>> {
+    let source = Source::read(file)?;
+    let parsed = match source.parse() {
+        Ok(parsed) => parsed,
+        Err(found) => {
+            out::say(&draw::diagnostics(&source.name, &source.text(), &found));
+            say_all(&inputs::precheck(args));
+            return Ok(None);
+        }
+    };
+    if !parsed.warnings.is_empty() {
+        out::say(&draw::diagnostics(&source.name, &source.text(), &parsed.warnings));
+    }
+    let input = match inputs::gather(args, parsed.definition.input_schema.as_ref()) {
+        Ok(input) => input,
+        Err(problems) => {
+            say_all(&problems);
+            return Ok(None);
+        }
+    };
+    let workdir = std::env::current_dir().context("the current directory cannot be found")?;
+    let workdir = workdir.to_str().context("the current directory's name is not UTF-8")?.to_owned();
+    let text = source.text().into_owned().into();
+    let (definition, hash) = (Arc::new(parsed.definition), parsed.hash);
+    Ok(Some(Fresh { definition, text, hash, input, workdir }))
+}
+
+fn say_all(problems: &[String]) {
+    for problem in problems {
+        out::say(&format!("{}: {problem}\n", out::red("error")));
+    }
+}
+
+pub fn settings(args: &RunArgs) -> Settings {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let default = u32::try_from(4 * cores).unwrap_or(u32::MAX);
+    let max_processes = args.max_processes.map_or(default, std::num::NonZero::get);
+    Settings { max_processes, pass_env: args.pass_env.clone() }
+}
+
+async fn start(args: &RunArgs, fresh: Fresh) -> Result<Exit> {
+    let mut signals = Signals::listen()?;
+    let ground = Ground::take(&args.data.folder)?;
+    say_unfinished(&ground.unfinished().await?, args);
+    let life = Life::begin(ground, Load::Only(Vec::new()), settings(args)).await?;
+    let accepted = tokio::select! {
+        accepted = accept(&life, &fresh) => accepted,
+        _ = signals.next() => {
+            let _ = life.executor.kill_all();
+            return Ok(Exit::Cancelled);
+        }
+    };
+    let run = match accepted {
+        Ok(run) => run,
+        Err(error) => return not_accepted(error, life, args).await,
+    };
+    let count = fresh.definition.tasks.len();
+    let tasks = if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") };
+    out::say(&format!("run {run} of {}, {tasks}\n", fresh.definition.name));
+    carry_on(args, life, (run, Board::new(fresh.definition)), &mut signals).await
+}
+
+/// Other runs are not touched, but not kept secret either.
+pub fn say_unfinished(runs: &[RunId], args: &RunArgs) {
+    const NAMED_MAX: usize = 5;
+    if runs.is_empty() {
+        return;
+    }
+    let head = out::yellow("note");
+    out::say(&format!("{head}: {} unfinished here; to go on with it:\n", counted(runs.len())));
+    for run in runs.iter().rev().take(NAMED_MAX) {
+        let command = data::command(&["run", "--resume", &run.to_string()], &args.data.folder);
+        out::say(&format!("  {command}\n"));
+    }
+    if runs.len() > NAMED_MAX {
+        let command = data::command(&["runs", "--status", "running"], &args.data.folder);
+        out::say(&format!("  … and {} more: {command}\n", runs.len() - NAMED_MAX));
+    }
+}
+
+fn counted(runs: usize) -> String {
+    if runs == 1 { "1 other run is".to_owned() } else { format!("{runs} other runs are") }
+}
+
+async fn not_accepted(error: NotAccepted, life: Life, args: &RunArgs) -> Result<Exit> {
+    let why = match &error {
+        NotAccepted::Stopped | NotAccepted::Unknown => Some(life.engine.stopped().await),
+        NotAccepted::Refused(_) | NotAccepted::Unreadable(_) => None,
+    };
+    let unknown = matches!(error, NotAccepted::Unknown);
+    life.end();
+    let mut error = anyhow::Error::new(error);
+    if let Some(mainspring_engine::Stopped::Store(text)) = why {
+        error = anyhow::anyhow!(text).context(error);
+    }
+    if !unknown {
+        return Err(error);
+    }
+    out::error(&error);
+    out::say(&format!("to see: {}\n", data::command(&["runs"], &args.data.folder)));
+    Ok(Exit::Store)
+}
+
+/// Follows a run that is loaded, and tells how it ended.
+pub async fn carry_on(
+    args: &RunArgs,
+    mut life: Life,
+    (run, board): (RunId, Board),
+    signals: &mut Signals,
+) -> Result<Exit> {
+    let definition = Arc::clone(board.definition());
+    let mut follow = Follow::new(run, board);
+    let ending = follow.until_over(&mut life, signals).await;
+    let resume = data::command(&["run", "--resume", &run.to_string()], &args.data.folder);
+    match ending {
+        Ending::Left => {
+            leave(life).await;
+            out::say(&format!("left: nothing runs any more. To go on with the run: {resume}\n"));
+            // At once: the database is as whole after this as after a crash.
+            std::process::exit(Exit::Cancelled.code().into());
+        }
+        Ending::StoreFailed(error) => {
+            life.end();
+            out::say(&format!("{}: the store failed: {error}\n", out::red("error")));
+            out::say(&format!("what was done is kept. To go on with the run: {resume}\n"));
+            Ok(Exit::Store)
+        }
+        Ending::Final(status) => {
+            let ground = life.end();
+            tell(args, &ground, (run, &definition)).await?;
+            Ok(match status {
+                RunStatus::Success => Exit::Success,
+                RunStatus::Cancelled => Exit::Cancelled,
+                _ => Exit::Failed,
+            })
+        }
+    }
+}
+
+/// The engine first, so that what is killed now is not taken for an outcome; but no disk that
+/// hangs may keep the processes alive.
+async fn leave(life: Life) {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    let executor = Arc::clone(&life.executor);
+    let end = tokio::task::spawn_blocking(move || drop(life.end()));
+    if tokio::time::timeout(PATIENCE, end).await.is_err() {
+        // What a SIGKILL cannot end is found by the next life.
+        let _ = executor.kill_all();
+    }
+}
+
+async fn tell(
+    args: &RunArgs,
+    ground: &Ground,
+    (run, definition): (RunId, &Definition),
+) -> Result<()> {
+    let stored = ground.store.run(run).await?.context("the run is gone from the database")?;
+    let finished = Finished {
+        store: &*ground.store,
+        folder: ground.folder.path(),
+        named: &args.data.folder,
+        definition,
+        stored,
+    };
+    match args.output {
+        Format::Table => print(finished, out::result, None).await,
+        Format::Json => print(finished, out::say, Some(out::result)).await,
+    }
+}

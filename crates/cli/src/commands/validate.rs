@@ -1,0 +1,70 @@
+//! `mainspring validate`: everything that is wrong with all files.
+
+use crate::args::{Format, ValidateArgs};
+use crate::exit::Exit;
+use crate::source::Source;
+use crate::{draw, out};
+use anyhow::Result;
+use mainspring_core::spec::{Diagnostic, Severity};
+use serde::Serialize;
+use std::path::Path;
+
+#[derive(Serialize)]
+struct Document {
+    valid: bool,
+    files: Vec<Checked>,
+}
+
+#[derive(Serialize)]
+struct Checked {
+    file: String,
+    valid: bool,
+    /// Why it could not be read at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+}
+
+pub fn validate(args: &ValidateArgs) -> Result<Exit> {
+    let mut files = Vec::new();
+    for path in &args.files {
+        let checked = check(path, args.output);
+        files.push(checked);
+    }
+    let valid = files.iter().all(|file| file.valid);
+    if args.output == Format::Json {
+        out::result(&(serde_json::to_string_pretty(&Document { valid, files })? + "\n"));
+    }
+    Ok(if valid { Exit::Success } else { Exit::Usage })
+}
+
+fn check(path: &Path, format: Format) -> Checked {
+    let source = match Source::read(path) {
+        Ok(source) => source,
+        Err(error) => {
+            if format == Format::Table {
+                out::error(&error);
+            }
+            let (file, error) = (path.display().to_string(), Some(format!("{error:#}")));
+            return Checked { file, valid: false, error, errors: Vec::new(), warnings: Vec::new() };
+        }
+    };
+    let found = source.parse();
+    let valid = found.is_ok();
+    let tasks = found.as_ref().map_or(0, |parsed| parsed.definition.tasks.len());
+    let found = found.map_or_else(|found| found, |parsed| parsed.warnings);
+    if format == Format::Table {
+        out::say(&draw::diagnostics(&source.name, &source.text(), &found));
+        if valid {
+            let plural = if tasks == 1 { "" } else { "s" };
+            out::result(&format!(
+                "{}: {} ({tasks} task{plural})\n",
+                source.name,
+                out::green("valid")
+            ));
+        }
+    }
+    let (errors, warnings) = found.into_iter().partition(|it| it.severity == Severity::Error);
+    Checked { file: source.name, valid, error: None, errors, warnings }
+}

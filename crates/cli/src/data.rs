@@ -1,0 +1,55 @@
+//! The data folder as commands name it.
+
+use crate::args::{DATA_DEFAULT, DataArgs};
+use anyhow::{Context as _, Result};
+use mainspring_engine::folder::DataFolder;
+use mainspring_store::Sqlite;
+use std::path::Path;
+
+/// Opens the database for looking. Takes no lock: it also works while a run is under way.
+pub fn open(data: &DataArgs) -> Result<Sqlite> {
+    Ok(Sqlite::open_read_only(&DataFolder::database(&data.folder))?)
+}
+
+/// Waits for an answer of a store.
+pub fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("the asynchronous runtime cannot be started")?;
+    runtime.block_on(work)
+}
+
+/// A command a person can copy: `mainspring` with these words, and `--data` when it is needed.
+pub fn command(words: &[&str], folder: &Path) -> String {
+    let mut line = String::from("mainspring");
+    for word in words {
+        line.push(' ');
+        line.push_str(&quoted(word));
+    }
+    if folder != Path::new(DATA_DEFAULT) {
+        line.push_str(" --data ");
+        line.push_str(&quoted(&folder.display().to_string()));
+    }
+    line
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@,+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_can_be_copied() {
+        let words = ["logs", "last", "it's"];
+        assert_eq!(command(&words, Path::new(DATA_DEFAULT)), r"mainspring logs last 'it'\''s'");
+        assert_eq!(command(&["runs"], Path::new("a b")), "mainspring runs --data 'a b'");
+    }
+}

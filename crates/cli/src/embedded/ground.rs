@@ -1,0 +1,49 @@
+//! What a life stands on: the folder is ours, nothing of a former life runs, the database is open.
+
+use anyhow::{Context as _, Error, Result};
+use mainspring_core::ids::RunId;
+use mainspring_engine::folder::{DataFolder, FolderError};
+use mainspring_exec::{kill_leftovers, raise_open_files};
+use mainspring_store::{Sqlite, Store as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::out;
+
+#[derive(Debug)]
+pub struct Ground {
+    pub folder: DataFolder,
+    pub store: Arc<Sqlite>,
+}
+
+impl Ground {
+    pub fn take(path: &Path) -> Result<Self> {
+        let folder = DataFolder::hold(path).map_err(|error| match &error {
+            FolderError::Held { .. } => Error::new(error).context(
+                "another mainspring works in this data folder: wait until it has ended, or name \
+                 another folder with --data",
+            ),
+            FolderError::Io { .. } => Error::new(error).context(
+                "the data folder cannot be used: make it writable, free some space, or name \
+                 another folder with --data",
+            ),
+            FolderError::BadId { .. } => Error::new(error),
+        })?;
+        if let Err(error) = raise_open_files() {
+            out::say(&format!(
+                "{}: the limit on open files stays: {error}\n",
+                out::yellow("warning")
+            ));
+        }
+        kill_leftovers(&folder.id().to_string())
+            .context("processes of a former run cannot be ended")?;
+        let store = Sqlite::open(&DataFolder::database(folder.path()))?;
+        Ok(Self { folder, store: Arc::new(store) })
+    }
+
+    /// Runs that are not final, oldest first.
+    pub async fn unfinished(&self) -> Result<Vec<RunId>> {
+        let found = self.store.unfinished(self.folder.id()).await?;
+        Ok(found.into_iter().map(|(_, id)| id).collect())
+    }
+}

@@ -1,0 +1,115 @@
+//! An engine at work, and what it says of itself.
+
+use super::ground::Ground;
+use anyhow::{Context as _, Result};
+use mainspring_core::limits::TOTAL_PERMITS_DEFAULT;
+use mainspring_core::work::{ExecutorKind, Report};
+use mainspring_engine::events::{Event, Observer};
+use mainspring_engine::{Engine, EngineConfig, Executors, Load};
+use mainspring_exec::{Executor, ProcessConfig, ProcessExecutor, Reports};
+use mainspring_store::{Sqlite, Store};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// A disk that was full for a moment is waited for; one that stays full is said to be.
+const STORE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What the command line says about how to work.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub max_processes: u32,
+    pub pass_env: Vec<String>,
+}
+
+#[derive(Debug)]
+pub struct Life {
+    pub ground: Ground,
+    pub engine: Engine,
+    pub executor: Arc<ProcessExecutor>,
+    pub news: UnboundedReceiver<News>,
+}
+
+/// What the engine says while it works.
+#[derive(Debug)]
+pub enum News {
+    Committed(Vec<Event>),
+    StoreFailed(String),
+}
+
+impl Life {
+    pub async fn begin(ground: Ground, load: Load, settings: Settings) -> Result<Self> {
+        let (sender, news) = unbounded_channel();
+        let relay = Arc::new(Relay::default());
+        let config = ProcessConfig {
+            data_id: ground.folder.id().to_string(),
+            folder: ground.folder.path().to_owned(),
+            pass_env: settings.pass_env,
+        };
+        let runtime = tokio::runtime::Handle::current();
+        let reports = Arc::clone(&relay) as Arc<dyn Reports>;
+        let executor = ProcessExecutor::new(config, runtime, reports)
+            .context("processes cannot be started from here")?;
+        let executor = Arc::new(executor);
+        let config = EngineConfig {
+            store: Arc::clone(&ground.store) as Arc<dyn Store>,
+            scheduler: ground.folder.id(),
+            limits: vec![
+                ("total".to_owned(), TOTAL_PERMITS_DEFAULT.max(settings.max_processes)),
+                ("executor:process".to_owned(), settings.max_processes),
+            ],
+            load,
+            observer: Arc::new(Teller(sender)),
+            store_patience: Some(STORE_PATIENCE),
+        };
+        let process = Arc::clone(&executor) as Arc<dyn Executor>;
+        let engine = Engine::start(config, |reports| {
+            relay.0.get_or_init(|| reports);
+            Executors::from([(ExecutorKind::Process, process)])
+        });
+        let engine = engine.await.context("the engine cannot start")?;
+        Ok(Self { ground, engine, executor, news })
+    }
+
+    pub fn store(&self) -> &Sqlite {
+        &self.ground.store
+    }
+
+    /// Ends the engine and whatever still runs; the folder stays held.
+    pub fn end(self) -> Ground {
+        self.engine.shut_down();
+        self.ground
+    }
+}
+
+/// Passes reports on to the engine, which is made after the executor because making an executor
+/// can fail. Nothing is reported before something was started, so none is lost.
+#[derive(Default)]
+struct Relay(OnceLock<Arc<dyn Reports>>);
+
+impl Reports for Relay {
+    fn report(&self, report: Report) {
+        if let Some(engine) = self.0.get() {
+            engine.report(report);
+        }
+    }
+
+    fn report_all(&self, reports: Vec<Report>) {
+        if let Some(engine) = self.0.get() {
+            engine.report_all(reports);
+        }
+    }
+}
+
+struct Teller(UnboundedSender<News>);
+
+impl Observer for Teller {
+    fn committed(&self, events: &[Event]) {
+        // Nobody listens any more once the run is over.
+        let _ = self.0.send(News::Committed(events.to_vec()));
+    }
+
+    fn store_failed(&self, error: &str) {
+        let _ = self.0.send(News::StoreFailed(error.to_owned()));
+    }
+}

@@ -1,0 +1,20 @@
+//! Runs one workflow in this process.
+//!
+//! ```text
+//!  Ground: folder held, leftovers killed, database open
+//!     └─► Life: executor, engine ──► accept (deploy, trigger) ──► follow ──► summary
+//!                      └── observer ── news ───────────────────────┘ ▲
+//!                                                     Ctrl-C, ticks ─┘
+//! ```
+
+mod ground;
+mod life;
+mod accept;
+mod follow;
+mod summary;
+
+pub use accept::{Fresh, NotAccepted, accept};
+pub use follow::{Ending, Follow};
+pub use ground::Ground;
+pub use life::{Life, Settings};
+pub use summary::{Finished, print};

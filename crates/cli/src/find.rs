@@ -1,0 +1,93 @@
+//! Finding a run or a task by what a person typed.
+
+use anyhow::{Result, bail};
+use mainspring_core::ids::{RunId, TaskNo};
+use mainspring_core::spec;
+use mainspring_core::spec::definition::Definition;
+use mainspring_store::{RunsQuery, Store, StoredRun};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+const PAGE: usize = 1_000;
+/// Tasks named in a message at most.
+const NAMED_MAX: usize = 20;
+
+/// A run with its tasks and the definition it is pinned to.
+pub async fn run(store: &dyn Store, wanted: &str) -> Result<(StoredRun, Arc<Definition>)> {
+    let id = run_id(store, wanted).await?;
+    match store.run(id).await? {
+        Some(stored) => {
+            let definition = definition(store, &stored).await?;
+            Ok((stored, definition))
+        }
+        None => bail!("there is no run {id} here: `mainspring runs` lists them"),
+    }
+}
+
+/// The definition a run is pinned to.
+pub async fn definition(store: &dyn Store, stored: &StoredRun) -> Result<Arc<Definition>> {
+    let (workflow, number) = (&stored.head.workflow, stored.head.version);
+    let Some(version) = store.version(workflow, Some(number)).await? else {
+        bail!("the database is damaged: version {number} of '{workflow}' is missing");
+    };
+    match spec::parse(&version.text, &spec::Context { server_tiers: &BTreeSet::new() }) {
+        Ok(parsed) => Ok(Arc::new(parsed.definition)),
+        Err(_) => bail!("version {number} of '{workflow}' cannot be read by this Mainspring"),
+    }
+}
+
+/// `last`, a whole id, or the beginning of exactly one.
+pub async fn run_id(store: &dyn Store, wanted: &str) -> Result<RunId> {
+    if wanted == "last" {
+        let query = RunsQuery { limit: 1, ..RunsQuery::default() };
+        return match store.runs(query).await?.first() {
+            Some((head, _)) => Ok(head.id),
+            None => bail!("nothing has been run here yet"),
+        };
+    }
+    if let Ok(id) = wanted.parse() {
+        return Ok(id);
+    }
+    let wanted = wanted.to_ascii_lowercase();
+    let mut query = RunsQuery { limit: PAGE, ..RunsQuery::default() };
+    let mut found: Vec<RunId> = Vec::new();
+    loop {
+        let page = store.runs(query.clone()).await?;
+        found.extend(page.iter().map(|(head, _)| head.id).filter(|id| begins(*id, &wanted)));
+        match page.last() {
+            Some((head, _)) if page.len() == PAGE && found.len() < 2 => {
+                query.after = Some((head.created_at, head.id));
+            }
+            _ => break,
+        }
+    }
+    match found.as_slice() {
+        [one] => Ok(*one),
+        [] => bail!("no run's id begins with `{wanted}`: `mainspring runs` lists them"),
+        [first, second, ..] => {
+            bail!("`{wanted}` is not clear: {first} and {second} begin with it")
+        }
+    }
+}
+
+fn begins(id: RunId, wanted: &str) -> bool {
+    !wanted.is_empty() && id.to_string().starts_with(wanted)
+}
+
+/// A task by its name.
+pub fn task(definition: &Definition, name: &str) -> Result<TaskNo> {
+    if let Some(no) = definition.task_no(name) {
+        return Ok(no);
+    }
+    let names = || definition.tasks.iter().map(|task| &*task.name);
+    let near = names()
+        .map(|known| (strsim::osa_distance(name, known), known))
+        .filter(|(distance, known)| *distance <= (known.chars().count() / 3).clamp(1, 3))
+        .min();
+    if let Some((_, near)) = near {
+        bail!("the run has no task `{name}`: did you mean `{near}`?");
+    }
+    let shown: Vec<&str> = names().take(NAMED_MAX).collect();
+    let more = if definition.tasks.len() > NAMED_MAX { ", …" } else { "" };
+    bail!("the run has no task `{name}`: it has {}{more}", shown.join(", "))
+}

@@ -1,0 +1,123 @@
+//! A step of a task, in words. The first word of a line is the state, so that lines can be
+//! searched for it.
+
+use crate::out;
+use crate::time_text::clock;
+use mainspring_core::error::{ErrorClass, TaskError};
+use mainspring_core::time::{Span, Timestamp};
+use mainspring_core::view::shapes::TaskView;
+use mainspring_core::view::word::Word;
+use std::sync::Arc;
+
+/// Width of the longest state.
+const STATE_WIDTH: usize = 10;
+
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub task: Arc<str>,
+    /// Attempt numbers used so far.
+    pub attempts: u32,
+    /// Counted failures, and how many there may be.
+    pub tries: (u32, u32),
+    pub what: What,
+}
+
+#[derive(Clone, Debug)]
+pub enum What {
+    Started,
+    /// After an attempt that did not succeed; the next one starts at this time.
+    Retrying(TaskError, Timestamp),
+    /// The attempt could not be started; it is tried again at this time.
+    Refused(String, Timestamp),
+    Success(Option<Span>),
+    Failed(TaskError),
+    NeverStarted(String),
+    Cancelled,
+    Skipped,
+}
+
+impl Step {
+    /// One line, without its newline.
+    pub fn line(&self, now: Timestamp) -> String {
+        let Self { task, attempts, tries: (tries, tries_max), what } = self;
+        let when = |at: Timestamp| format!("in {} (at {}Z)", rounded(at.since(now)), clock(at));
+        match what {
+            What::Started if *attempts > 1 => {
+                state("started", &format!("{task}, attempt {attempts}"))
+            }
+            What::Started => state("started", task),
+            What::Retrying(error, at) if error.class == ErrorClass::WorkerLost => {
+                let why = said(error);
+                state(
+                    "retrying",
+                    &format!("{task} {}: attempt {attempts} was lost: {why}", when(*at)),
+                )
+            }
+            What::Retrying(error, at) => {
+                let tried = format!("try {tries} of {tries_max} failed");
+                state("retrying", &format!("{task} {}: {tried}: {}", when(*at), said(error)))
+            }
+            What::Refused(why, at) => state(
+                "delayed",
+                &format!("{task} {}: it could not start: {}", when(*at), out::tame(why)),
+            ),
+            What::Success(Some(took)) => state("success", &format!("{task} in {took}")),
+            What::Success(None) => state("success", task),
+            What::Failed(error) => state("failed", &format!("{task}: {}", said(error))),
+            What::NeverStarted(why) => {
+                state("failed", &format!("{task}: it could not start: {}", out::tame(why)))
+            }
+            What::Cancelled => state("cancelled", task),
+            What::Skipped => state("skipped", task),
+        }
+    }
+
+    /// A start is shown by other means where there is a picture of what runs.
+    pub fn is_start(&self) -> bool {
+        matches!(self.what, What::Started)
+    }
+}
+
+/// To tenths of a second: the rest is how long it took to hear of it.
+fn rounded(span: Span) -> Span {
+    const TENTH: u64 = 100_000;
+    Span(span.0.saturating_add(TENTH / 2) / TENTH * TENTH)
+}
+
+fn said(error: &TaskError) -> String {
+    format!("{}: {}", error.class, out::tame(&error.message))
+}
+
+/// A state in its colour, in a column of its own, then the rest.
+pub fn state(word: &str, rest: &str) -> String {
+    let padded = format!("{word:STATE_WIDTH$}");
+    let painted = match word {
+        "success" => out::green(&padded),
+        "failed" => out::red(&padded),
+        "retrying" | "blocked" | "cancelled" | "cancelling" | "delayed" => out::yellow(&padded),
+        _ => out::dim(&padded),
+    };
+    format!("{painted} {rest}")
+}
+
+/// Lines for tasks that will not run, which no event told of; at most `max` of them.
+pub fn what_became(tasks: &[TaskView], max: usize) -> Vec<String> {
+    let never_ran = |task: &&TaskView| {
+        let word = matches!(task.status, Word::Blocked | Word::Skipped | Word::Cancelled);
+        word && task.reason.is_some()
+    };
+    let all = tasks.iter().filter(never_ran);
+    let mut lines: Vec<String> = all
+        .clone()
+        .take(max)
+        .map(|task| {
+            let reason = task.reason.as_deref().unwrap_or_default();
+            state(task.status.text(), &format!("{} ({reason})", task.name))
+        })
+        .collect();
+    let more = all.count().saturating_sub(max);
+    if more > 0 {
+        lines.push(state("", &format!("… and {more} more that did not run")));
+    }
+    lines
+}

@@ -1,0 +1,21 @@
+//! The real program: what it prints, what it leaves behind, how it ends. Each test has a folder
+//! of its own. Nothing sleeps: tests wait for lines of output, and tasks say where they are
+//! through fifos.
+
+// Seeds, and which way a test took: shown when it fails.
+#![allow(clippy::print_stdout)]
+
+mod rig;
+mod examples;
+mod failures;
+mod refusals;
+mod hostile;
+mod inputs;
+mod shapes;
+mod reading;
+mod leaving;
+mod resuming;
+mod losses;
+mod kills;
+mod disk;
+mod large;
