@@ -30,7 +30,7 @@ pub async fn definition(store: &dyn Store, stored: &StoredRun) -> Result<Arc<Def
     let Some(version) = store.version(workflow, Some(number)).await? else {
         bail!("the database is damaged: version {number} of '{workflow}' is missing");
     };
-    match spec::parse(&version.text, &spec::Context { server_tiers: &BTreeSet::new() }) {
+    match spec::parse(&version.text, &spec::Context::STORED) {
         Ok(parsed) => Ok(Arc::new(parsed.definition)),
         Err(_) => bail!("version {number} of '{workflow}' cannot be read by this Mainspring"),
     }

@@ -37,7 +37,9 @@ impl Source {
     }
 
     pub fn parse(&self) -> Result<Parsed, Vec<Diagnostic>> {
-        spec::parse_bytes(&self.bytes, &spec::Context { server_tiers: &BTreeSet::new() })
+        let none = BTreeSet::new();
+        let context = spec::Context { server_tiers: spec::ServerTiers::Known(&none) };
+        spec::parse_bytes(&self.bytes, &context)
     }
 
     /// As text, for showing: bytes that are none are replaced.

@@ -7,7 +7,7 @@ use mainspring_core::spec::definition::Definition;
 use mainspring_core::world::input::{KnownVersion, Need, Prefetched};
 use mainspring_core::world::snapshot::RunSnapshot;
 use mainspring_store::{ReadError, Registration, Store, StoredRun};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::engine::Load;
@@ -45,8 +45,7 @@ async fn version(
 }
 
 fn parse(text: &str, workflow: &str, number: u32) -> Result<Arc<Definition>, ReadError> {
-    let context = spec::Context { server_tiers: &BTreeSet::new() };
-    let parsed = spec::parse(text, &context).map_err(|diagnostics| {
+    let parsed = spec::parse(text, &spec::Context::STORED).map_err(|diagnostics| {
         let first = diagnostics.first().map_or("it is empty", |first| first.message.as_str());
         ReadError::Damaged(format!("version {number} of '{workflow}' can't be read: {first}"))
     })?;

@@ -26,7 +26,7 @@ mod lower;
 
 pub use code::Code;
 pub use diagnostic::{Diagnostic, Severity, Span};
-pub use parse::{Context, Parsed, parse, parse_bytes};
+pub use parse::{Context, Parsed, ServerTiers, parse, parse_bytes};
 
 #[cfg(test)]
 mod tests;

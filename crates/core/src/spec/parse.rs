@@ -15,7 +15,19 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'c> {
     /// Tiers of the server, which tasks may name beside the workflow's own.
-    pub server_tiers: &'c BTreeSet<String>,
+    pub server_tiers: ServerTiers<'c>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum ServerTiers<'c> {
+    Known(&'c BTreeSet<String>),
+    /// For a text that was accepted before: the server's tiers may have changed since.
+    Any,
+}
+
+impl Context<'_> {
+    /// For a text that was checked when it was deployed.
+    pub const STORED: Self = Self { server_tiers: ServerTiers::Any };
 }
 
 /// A definition without errors.

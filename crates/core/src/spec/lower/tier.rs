@@ -1,6 +1,7 @@
 //! The workflow's own tiers, and the names that tasks may use.
 
 use super::super::code::Code;
+use super::super::parse::ServerTiers;
 use super::super::report::{Report, quoted};
 use super::super::tree::Field;
 use super::fields::Fields;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Known<'k> {
     pub own: BTreeSet<&'k str>,
-    pub server: &'k BTreeSet<String>,
+    pub server: ServerTiers<'k>,
 }
 
 pub fn own_names(field: Option<Field<'_>>) -> BTreeSet<&str> {
@@ -42,10 +43,14 @@ pub fn tiers(field: Field<'_>, report: &mut Report) -> Option<BTreeMap<Arc<str>,
 /// The tier of a task.
 pub fn named(field: Field<'_>, known: &Known<'_>, report: &mut Report) -> Option<Arc<str>> {
     let name = expect::text(field, report)?;
-    if known.own.contains(name) || known.server.contains(name) {
+    let server = match known.server {
+        ServerTiers::Any => return Some(name.into()),
+        ServerTiers::Known(server) => server,
+    };
+    if known.own.contains(name) || server.contains(name) {
         return Some(name.into());
     }
-    let server = known.server.iter().map(String::as_str);
+    let server = server.iter().map(String::as_str);
     let hint = report.did_you_mean(name, known.own.iter().copied().chain(server));
     report
         .add(Code::UnknownTier, field.place(), format!("There is no tier {}.", quoted(name)))

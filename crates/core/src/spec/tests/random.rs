@@ -79,7 +79,7 @@ const PIECES: &[&str] = &[
 
 fn parse_any(bytes: &[u8]) -> Vec<Diagnostic> {
     let tiers = BTreeSet::new();
-    match parse_bytes(bytes, &Context { server_tiers: &tiers }) {
+    match parse_bytes(bytes, &Context { server_tiers: crate::spec::ServerTiers::Known(&tiers) }) {
         Ok(parsed) => parsed.warnings,
         Err(found) => {
             assert!(!found.is_empty(), "refused without a word");

@@ -1,6 +1,6 @@
 //! A text in, one line for each diagnostic out.
 
-use crate::spec::{Context, Diagnostic, Parsed, parse};
+use crate::spec::{Context, Diagnostic, Parsed, ServerTiers, parse};
 use std::collections::BTreeSet;
 
 fn server_tiers() -> BTreeSet<String> {
@@ -8,7 +8,7 @@ fn server_tiers() -> BTreeSet<String> {
 }
 
 pub fn read(text: &str) -> Result<Parsed, Vec<Diagnostic>> {
-    parse(text, &Context { server_tiers: &server_tiers() })
+    parse(text, &Context { server_tiers: ServerTiers::Known(&server_tiers()) })
 }
 
 /// One line for each diagnostic: `E101 3:5 message (hint) [4:1 related]`.

@@ -7,7 +7,10 @@ use std::collections::BTreeSet;
 
 fn told_bytes(bytes: &[u8]) -> String {
     let none = BTreeSet::new();
-    shown(&parse_bytes(bytes, &Context { server_tiers: &none }).expect_err("refused"))
+    shown(
+        &parse_bytes(bytes, &Context { server_tiers: crate::spec::ServerTiers::Known(&none) })
+            .expect_err("refused"),
+    )
 }
 
 #[test]
