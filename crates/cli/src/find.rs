@@ -5,7 +5,6 @@ use mainspring_core::ids::{RunId, TaskNo};
 use mainspring_core::spec;
 use mainspring_core::spec::definition::Definition;
 use mainspring_store::{RunsQuery, Store, StoredRun};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 const PAGE: usize = 1_000;

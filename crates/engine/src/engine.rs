@@ -56,8 +56,13 @@ pub enum NotDone {
     Stopped,
 }
 
+/// Whatever kept the caller from making executors.
+pub type ExecutorsError = Box<dyn std::error::Error + Send + Sync>;
+
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    #[error("work cannot be started from here")]
+    Executors(#[source] ExecutorsError),
     #[error("what is stored could not be loaded")]
     Load(#[from] ReadError),
     #[error("a thread could not be started")]
@@ -92,10 +97,11 @@ impl Engine {
     /// the place for their reports; whatever a former life left running is gone already.
     pub async fn start(
         config: EngineConfig,
-        executors: impl FnOnce(Arc<dyn Reports>) -> Executors,
+        executors: impl FnOnce(Arc<dyn Reports>) -> Result<Executors, ExecutorsError>,
     ) -> Result<Self, StartError> {
         let inbox = Arc::new(Inbox::default());
-        let executors = executors(Arc::clone(&inbox) as Arc<dyn Reports>);
+        let reports = Arc::clone(&inbox) as Arc<dyn Reports>;
+        let executors = executors(reports).map_err(StartError::Executors)?;
         let loaded = prefetch::load(&*config.store, config.scheduler, &config.load).await?;
         let (sender, orders) = mpsc::channel();
         let driver = Driver::new(config, Arc::clone(&inbox), sender, loaded);

@@ -18,4 +18,4 @@ mod driver;
 mod engine;
 
 pub use act::Executors;
-pub use engine::{Engine, EngineConfig, Load, NotDone, StartError, Stopped};
+pub use engine::{Engine, EngineConfig, ExecutorsError, Load, NotDone, StartError, Stopped};

@@ -65,7 +65,7 @@ impl Life {
         let process = Arc::clone(&executor) as Arc<dyn Executor>;
         let engine = Engine::start(config, |reports| {
             relay.0.get_or_init(|| reports);
-            Executors::from([(ExecutorKind::Process, process)])
+            Ok(Executors::from([(ExecutorKind::Process, process)]))
         });
         let engine = engine.await.context("the engine cannot start")?;
         Ok(Self { ground, engine, executor, news })

@@ -1,0 +1,7 @@
+//! The engine with real threads, a store that fails on demand and executors played by hand.
+
+mod shaky;
+mod by_hand;
+mod rig;
+mod life;
+mod failures;

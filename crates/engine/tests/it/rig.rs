@@ -1,0 +1,106 @@
+//! An engine over a shaky store and an executor played by hand.
+
+use crate::by_hand::ByHand;
+use crate::shaky::Shaky;
+use mainspring_core::ids::{RunId, SchedulerId};
+use mainspring_core::json::Json;
+use mainspring_core::kernel::row::RunStatus;
+use mainspring_core::spec::{Context, parse};
+use mainspring_core::work::ExecutorKind;
+use mainspring_core::world::input::{Command, Deploy, Input, Reply, Trigger, Verb};
+use mainspring_engine::events::{Event, Observer};
+use mainspring_engine::{Engine, EngineConfig, Executors, Load, NotDone};
+use mainspring_store::Store as _;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// Wakes whoever waits for a change of state.
+#[derive(Default)]
+pub struct Bell(Notify);
+
+impl Observer for Bell {
+    fn committed(&self, _: &[Event]) {
+        self.0.notify_one();
+    }
+
+    fn store_failed(&self, _: &str) {}
+}
+
+pub struct Rig {
+    pub engine: Engine,
+    pub store: Arc<Shaky>,
+    pub hand: Arc<ByHand>,
+    bell: Arc<Bell>,
+}
+
+impl Rig {
+    pub async fn new() -> Self {
+        Self::over(Arc::new(Shaky::default()), None).await
+    }
+
+    /// A new life over what a store holds.
+    pub async fn over(store: Arc<Shaky>, patience: Option<Duration>) -> Self {
+        let bell = Arc::new(Bell::default());
+        let config = EngineConfig {
+            store: Arc::clone(&store) as _,
+            scheduler: SchedulerId::from_bytes([3; 16]),
+            limits: vec![("total".to_owned(), 100), ("executor:process".to_owned(), 100)],
+            load: Load::All,
+            observer: Arc::clone(&bell) as _,
+            store_patience: patience,
+        };
+        let mut hand = None;
+        let engine = Engine::start(config, |reports| {
+            let made = Arc::new(ByHand::new(reports));
+            hand = Some(Arc::clone(&made));
+            Ok(Executors::from([(ExecutorKind::Process, made as _)]))
+        });
+        let engine = engine.await.expect("the engine starts");
+        Self { engine, store, hand: hand.expect("made above"), bell }
+    }
+
+    /// Deploys and triggers; tries again as a client would when the outcome is unknown.
+    pub async fn start(&self, tasks: &str) -> RunId {
+        let text: Arc<str> = format!("name: w\ntasks: {tasks}\n").into();
+        let parsed = parse(&text, &Context::STORED).expect("a good definition");
+        let definition = Arc::new(parsed.definition);
+        let deploy = Deploy { definition, text, hash: parsed.hash };
+        self.engine.submit(Input::Deploy(deploy)).await.expect("deployed");
+        match self.engine.submit(trigger()).await.expect("triggered") {
+            Reply::Accepted { run } => run,
+            other => panic!("not a run: {other:?}"),
+        }
+    }
+
+    pub async fn command(&self, run: RunId, verb: Verb) -> Result<Reply, NotDone> {
+        let command = Command { run, task: None, verb, by: "test".to_owned() };
+        self.engine.submit(Input::Command(command)).await
+    }
+
+    /// Waits until the run has this status, durably.
+    pub async fn until(&self, run: RunId, status: RunStatus) {
+        loop {
+            let stored = self.store.run(run).await.expect("readable").expect("stored");
+            if stored.progress.status == status {
+                return;
+            }
+            let rung = tokio::time::timeout(Duration::from_secs(30), self.bell.0.notified());
+            let now = stored.progress.status;
+            rung.await.unwrap_or_else(|_| panic!("the run stays {now:?}, not {status:?}"));
+        }
+    }
+}
+
+pub fn trigger() -> Input {
+    Input::Trigger(Trigger {
+        workflow: "w".into(),
+        version: None,
+        input: Json::empty_object(),
+        labels: BTreeMap::new(),
+        priority: 0,
+        triggered_by: "test".to_owned(),
+        workdir: "/".to_owned(),
+    })
+}

@@ -1,0 +1,89 @@
+//! A store in memory whose commits fail when a test says so.
+
+use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::row::{AttemptRow, Log, RunHead, RunProgress, VersionRow};
+use mainspring_core::world::batch::Change;
+use mainspring_store::{
+    CommitError, Done, Fence, Memory, ReadError, Reading, Registration, RunsQuery, Store, StoredRun,
+};
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Durable,
+    /// Nothing of it is there.
+    Lost,
+    /// All of it is there, but that is not what is said.
+    DurableButReportedFailed,
+    /// The disk did not confirm it.
+    Unconfirmed,
+}
+
+#[derive(Default)]
+pub struct Shaky {
+    pub memory: Memory,
+    /// What becomes of the next commits; then all are durable.
+    fates: Mutex<VecDeque<Fate>>,
+    /// Loads that fail before one works.
+    pub failing_loads: Mutex<u32>,
+}
+
+impl Shaky {
+    pub fn next(&self, fates: &[Fate]) {
+        self.fates.lock().expect("unpoisoned").extend(fates);
+    }
+}
+
+fn failed() -> CommitError {
+    CommitError::Failed { what: "the disk is full".to_owned(), source: None }
+}
+
+impl Store for Shaky {
+    fn register(&self, scheduler: SchedulerId) -> Reading<'_, Registration> {
+        let mut failing = self.failing_loads.lock().expect("unpoisoned");
+        if *failing > 0 {
+            *failing -= 1;
+            let error = ReadError::Failed { what: "still full".to_owned(), source: None };
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        self.memory.register(scheduler)
+    }
+
+    fn commit(&self, fence: Fence, changes: Vec<Change>, done: Done) {
+        let fate = self.fates.lock().expect("unpoisoned").pop_front().unwrap_or(Fate::Durable);
+        match fate {
+            Fate::Durable => self.memory.commit(fence, changes, done),
+            Fate::Lost => done(Err(failed())),
+            Fate::Unconfirmed => done(Err(CommitError::Fsync { what: "EIO".to_owned() })),
+            Fate::DurableButReportedFailed => {
+                let result = self.memory.apply_now(fence, &changes);
+                done(result.and(Err(failed())));
+            }
+        }
+    }
+
+    fn unfinished(&self, scheduler: SchedulerId) -> Reading<'_, Vec<(RunKey, RunId)>> {
+        self.memory.unfinished(scheduler)
+    }
+
+    fn run(&self, id: RunId) -> Reading<'_, Option<StoredRun>> {
+        self.memory.run(id)
+    }
+
+    fn runs(&self, query: RunsQuery) -> Reading<'_, Vec<(RunHead, RunProgress)>> {
+        self.memory.runs(query)
+    }
+
+    fn version(&self, workflow: &str, number: Option<u32>) -> Reading<'_, Option<VersionRow>> {
+        self.memory.version(workflow, number)
+    }
+
+    fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>> {
+        self.memory.attempts(run)
+    }
+
+    fn log(&self, run: RunKey, attempt: AttemptId) -> Reading<'_, Option<Log>> {
+        self.memory.log(run, attempt)
+    }
+}
