@@ -250,6 +250,7 @@ impl Driver {
                 Step::Rest => return,
                 Step::Act(done) => self.finish(done),
                 Step::Commit(changes) => {
+                    self.config.load.also(&changes);
                     let inbox = Arc::clone(&self.inbox);
                     let done = move |result| inbox.control(Control::CommitDone(result));
                     self.config.store.commit(self.fence, changes, Box::new(done));

@@ -6,6 +6,7 @@ use crate::events::Observer;
 use crate::inbox::{Control, Inbox, Request};
 use crate::prefetch;
 use mainspring_core::ids::{RunId, SchedulerId};
+use mainspring_core::world::batch::Change;
 use mainspring_core::world::input::{Input, Refusal, Reply};
 use mainspring_exec::Reports;
 use mainspring_store::{ReadError, Store};
@@ -39,6 +40,18 @@ impl fmt::Debug for EngineConfig {
 pub enum Load {
     All,
     Only(Vec<RunId>),
+}
+
+impl Load {
+    /// Runs that this life accepts are carried on after a reload too. They are noted before
+    /// they are durable: one that ends in the very commit that fails has left memory by then.
+    pub(crate) fn also(&mut self, changes: &[Change]) {
+        let Self::Only(ids) = self else { return };
+        ids.extend(changes.iter().filter_map(|change| match change {
+            Change::NewRun(head, _) => Some(head.id),
+            _ => None,
+        }));
+    }
 }
 
 /// Why an input has no positive answer.

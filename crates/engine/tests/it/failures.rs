@@ -54,6 +54,16 @@ async fn whoever_asked_hears_that_the_outcome_is_unknown() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_whose_very_end_was_lost_is_loaded_again() {
+    let rig = Rig::alone().await;
+    let run = rig.start("{a: {run: x}}").await;
+    rig.hand.wait_for("start a");
+    rig.store.next(&[Fate::Lost, Fate::Lost]);
+    rig.hand.succeed("a");
+    rig.until(run, RunStatus::Success).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn it_goes_on_trying_while_the_store_fails() {
     let rig = Rig::new().await;
     let run = rig.start(CHAIN).await;

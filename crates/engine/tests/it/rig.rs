@@ -40,14 +40,23 @@ impl Rig {
         Self::over(Arc::new(Shaky::default()), None).await
     }
 
+    /// One that carries on nothing but what it accepts itself.
+    pub async fn alone() -> Self {
+        Self::with(Arc::new(Shaky::default()), None, Load::Only(Vec::new())).await
+    }
+
     /// A new life over what a store holds.
     pub async fn over(store: Arc<Shaky>, patience: Option<Duration>) -> Self {
+        Self::with(store, patience, Load::All).await
+    }
+
+    async fn with(store: Arc<Shaky>, patience: Option<Duration>, load: Load) -> Self {
         let bell = Arc::new(Bell::default());
         let config = EngineConfig {
             store: Arc::clone(&store) as _,
             scheduler: SchedulerId::from_bytes([3; 16]),
             limits: vec![("total".to_owned(), 100), ("executor:process".to_owned(), 100)],
-            load: Load::All,
+            load,
             observer: Arc::clone(&bell) as _,
             store_patience: patience,
         };
