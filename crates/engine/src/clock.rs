@@ -1,6 +1,6 @@
-//! The world's time: never goes back. An anchor of wall time plus the monotonic clock,
-//! anchored again when the two differ by more than a second: a step of the wall clock, or a
-//! suspend, during which the monotonic clock stands still.
+//! The world's time: never goes back and never stands still. An anchor of wall time plus the
+//! monotonic clock, anchored again when the wall is more than a second ahead: it was set, or
+//! the machine was suspended, during which the monotonic clock stands still.
 
 use mainspring_core::time::Timestamp;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -27,7 +27,9 @@ impl Clock {
     fn reckon(&mut self, wall: i64, instant: Instant) -> Timestamp {
         let elapsed = instant.saturating_duration_since(self.anchor).as_micros();
         let mut now = self.wall.saturating_add(i64::try_from(elapsed).unwrap_or(i64::MAX));
-        if (wall - now).abs() > DRIFT_MICROS_MAX {
+        // A wall clock that was set back is not followed in this life: time would stand still
+        // until it has caught up, and every timer with it.
+        if wall - now > DRIFT_MICROS_MAX {
             (self.wall, self.anchor) = (wall, instant);
             now = wall;
         }
@@ -79,5 +81,7 @@ mod tests {
         let before = clock.reckon(wall, anchor + Duration::from_secs(5));
         let after = clock.reckon(wall - 3_600 * SECOND, anchor + Duration::from_secs(6));
         assert!(after >= before);
+        let later = clock.reckon(wall - 3_590 * SECOND, anchor + Duration::from_secs(16));
+        assert_eq!(later, Timestamp(after.0 + 10 * SECOND), "nor does it stand still");
     }
 }

@@ -109,9 +109,12 @@ impl<A> Cycle<A> {
         Offered::Taken
     }
 
-    /// No reading of the store is under way: outdated ones need no longer be recognised.
+    /// No reading of the store is under way: outdated ones need no longer be recognised,
+    /// unless a run has just left memory whose end is not durable yet.
     pub fn nothing_is_being_read(&mut self) {
-        self.world.forget_departed();
+        if !self.is_committing() {
+            self.world.forget_departed();
+        }
     }
 
     /// Turns the wheel: what is due becomes decided, what is decided becomes a batch.

@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 
 /// Requests taken from the inbox at once; the rest wait where they are counted.
 const REQUESTS_AT_ONCE: usize = 1_024;
+/// Readings of the store under way; beyond them requests wait where they are counted.
+const READINGS_MAX: usize = 256;
 /// Waits between loads after the store failed.
 const BACKOFF: Duration = Duration::from_millis(100);
 const BACKOFF_MAX: Duration = Duration::from_secs(5);
@@ -121,8 +123,8 @@ impl Driver {
     }
 
     fn room(&self) -> usize {
-        let loaded = self.cycle.is_some();
-        if loaded && self.backlog.requests.is_empty() { REQUESTS_AT_ONCE } else { 0 }
+        let ready = self.cycle.is_some() && self.backlog.requests.is_empty();
+        if ready && self.readings < READINGS_MAX { REQUESTS_AT_ONCE } else { 0 }
     }
 
     /// How long to wait for mail; for ever when only mail can change anything.
@@ -137,7 +139,11 @@ impl Driver {
         match control {
             Control::CommitDone(Ok(())) => {
                 self.trouble = None;
-                let done = self.cycle.as_mut().expect("a commit was under way").committed();
+                let cycle = self.cycle.as_mut().expect("a commit was under way");
+                let done = cycle.committed();
+                if self.readings == 0 {
+                    cycle.nothing_is_being_read();
+                }
                 self.finish(done);
             }
             Control::CommitDone(Err(CommitError::Fenced)) => return Some(Stopped::Fenced),

@@ -3,7 +3,7 @@
 use crate::error::ErrorClass;
 use crate::limits::{LOSS_DELAY, LOSS_FACTOR, LOSSES_MAX, REFUSED_DELAY, REFUSED_DELAY_MAX};
 use crate::spec::definition::{OnLost, Retries, RetryClasses, Task};
-use crate::time::{Span, Timestamp};
+use crate::time::Span;
 
 /// What follows an attempt that did not succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +48,9 @@ pub fn after_loss(task: &Task, losses: u32) -> Again {
     Again::After(Span(LOSS_DELAY.0 * LOSS_FACTOR.pow(losses.saturating_sub(1))))
 }
 
-/// After the `refusals`-th refused start in a row, the first of which was at `since`.
-pub fn after_refusal(task: &Task, refusals: u32, since: Timestamp, now: Timestamp) -> Again {
-    let left = task.start_timeout.0.saturating_sub(now.since(since).0);
+/// After the `refusals`-th refused start in a row, which together took so long already.
+pub fn after_refusal(task: &Task, refusals: u32, refused_for: Span) -> Again {
+    let left = task.start_timeout.0.saturating_sub(refused_for.0);
     if left == 0 {
         return Again::Never;
     }

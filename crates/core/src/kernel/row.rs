@@ -4,7 +4,7 @@ use crate::error::{ErrorClass, TaskError};
 use crate::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskRef};
 use crate::json::Json;
 use crate::kernel::fact::Fact;
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -145,7 +145,49 @@ pub struct Hold {
 pub enum Stopping {
     Pause,
     Cancel,
+    /// It ran too long.
     Timeout,
+    /// It did not start in time.
+    StartTimeout,
+}
+
+impl Stopping {
+    pub const ALL: &[Self] = &[Self::Pause, Self::Cancel, Self::Timeout, Self::StartTimeout];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Cancel => "cancel",
+            Self::Timeout => "timeout",
+            Self::StartTimeout => "start_timeout",
+        }
+    }
+}
+
+/// Why a task was cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cancelled {
+    /// Somebody named it.
+    ByName,
+    /// Together with a task above it.
+    UpstreamCancelled,
+    RunCancelled,
+    RunTimeout,
+}
+
+impl Cancelled {
+    pub const ALL: &[Self] =
+        &[Self::ByName, Self::UpstreamCancelled, Self::RunCancelled, Self::RunTimeout];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::ByName => "by_name",
+            Self::UpstreamCancelled => "upstream_cancelled",
+            Self::RunCancelled => "run_cancelled",
+            Self::RunTimeout => "run_timeout",
+        }
+    }
 }
 
 /// Everything stored of one task. There is no row before there is something to say.
@@ -162,13 +204,16 @@ pub struct TaskRow {
     /// Counted failures since the last retry by a person.
     pub tries: u32,
     pub losses: u32,
-    /// Refused starts in a row, and when the first of them was.
+    /// Refused starts in a row, and how long they and the waits after them took together.
+    /// Waiting for permits is not part of it.
     pub refusals: u32,
-    pub refused_since: Option<Timestamp>,
+    pub refused_for: Span,
     /// Some attempt of it has started, ever.
     pub ever_started: bool,
     pub hold: Option<Box<Hold>>,
     pub stopping: Option<Stopping>,
+    /// Why it is being cancelled or was; set while `stopping` is `Cancel` or the fact `Cancelled`.
+    pub cancelled: Option<Cancelled>,
     /// When it got its outcome; set exactly while the fact is a settled one.
     pub settled_at: Option<Timestamp>,
     /// Set only by success.
@@ -227,10 +272,11 @@ impl TaskRow {
             tries: 0,
             losses: 0,
             refusals: 0,
-            refused_since: None,
+            refused_for: Span::ZERO,
             ever_started: false,
             hold: None,
             stopping: None,
+            cancelled: None,
             settled_at: None,
             output: None,
         }

@@ -58,6 +58,8 @@ pub enum Inapplicable {
     Settled,
     /// No attempt of it is live.
     NotLive,
+    /// The executor has said so already.
+    Started,
     /// An attempt is live, or it is parked or done: it cannot begin.
     Begun,
     /// There is nothing to do again.
@@ -71,6 +73,7 @@ impl Inapplicable {
         match self {
             Self::Settled => "settled",
             Self::NotLive => "not_live",
+            Self::Started => "started",
             Self::Begun => "begun",
             Self::NotSettled => "not_settled",
             Self::NotFailed => "not_failed",
@@ -123,8 +126,9 @@ pub const fn transition(fact: Fact, event: Event) -> Result<Fact, Inapplicable> 
             | Event::DecidedSuccess
             | Event::DecidedFailure,
         ) => Err(Inapplicable::Begun),
+        (Running, Event::Started | Event::StartRefused) => Err(Inapplicable::Started),
         (
-            None | Delayed | Running | Waiting | WorkerDone,
+            None | Delayed | Waiting | WorkerDone,
             Event::Started
             | Event::StartRefused
             | Event::WorkDone

@@ -44,7 +44,10 @@ pub struct Report {
     found: Vec<Draft>,
     /// An alias is lowered at each of its uses; its mistakes are told once.
     told: BTreeSet<(Place, Code, String)>,
+    /// Errors found, and those of them that will be told.
     errors: usize,
+    told_errors: usize,
+    warnings: usize,
     left_out: usize,
     last_left_out: Option<Draft>,
     comparisons: usize,
@@ -54,17 +57,25 @@ impl Report {
     /// Records a mistake (or a warning: the code says which).
     pub fn add(&mut self, code: Code, place: Place, message: impl Into<String>) -> &mut Draft {
         let message = message.into();
-        if code.severity() == Severity::Error {
+        let is_error = code.severity() == Severity::Error;
+        if is_error {
             self.errors += 1;
         }
         let draft =
             Draft { code, place, message: message.clone(), hint: None, related: Vec::new() };
-        if self.is_full() {
-            self.left_out += 1;
+        // Errors and warnings are bounded apart: no warning pushes out an error.
+        let full = if is_error { self.is_full() } else { self.warnings >= DIAGNOSTICS_MAX };
+        if full {
+            self.left_out += usize::from(is_error);
             return self.last_left_out.insert(draft);
         }
         if !self.told.insert((place, code, message)) {
             return self.last_left_out.insert(draft);
+        }
+        if is_error {
+            self.told_errors += 1;
+        } else {
+            self.warnings += 1;
         }
         self.found.push(draft);
         self.found.last_mut().expect("one was just pushed")
@@ -72,7 +83,7 @@ impl Report {
 
     /// Further mistakes are only counted: no need to find good words for them.
     pub fn is_full(&self) -> bool {
-        self.found.len() >= DIAGNOSTICS_MAX
+        self.told_errors >= DIAGNOSTICS_MAX
     }
 
     pub fn has_errors(&self) -> bool {

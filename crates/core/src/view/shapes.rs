@@ -71,6 +71,9 @@ pub struct TaskView {
     pub started_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
+    /// Its static values, if it has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -159,7 +162,10 @@ fn task_view(definition: &Definition, no: TaskNo, shown: Shown, row: Option<&Tas
         index: None,
         kind: kind(&task.action),
         status: shown.word,
-        reason: shown.reason.map(|reason| reason_text(definition, reason)),
+        reason: shown
+            .reason
+            .map(|reason| reason_text(definition, reason))
+            .or_else(|| row.and_then(refusal)),
         attempt: row.map_or(0, |row| row.attempts),
         tries: row.map_or(0, |row| row.tries),
         tries_max: task.retries.max + 1,
@@ -170,6 +176,7 @@ fn task_view(definition: &Definition, no: TaskNo, shown: Shown, row: Option<&Tas
         retry_at: row.and_then(|row| row.until),
         started_at: attempt.and_then(|attempt| attempt.started_at),
         finished_at: row.and_then(|row| row.settled_at),
+        input: Some(&task.input).filter(|input| **input != Json::empty_object()).cloned(),
         output: row.and_then(|row| row.output.clone()),
         error: attempt.filter(|_| shows_error(row)).and_then(error),
     }
@@ -193,13 +200,20 @@ fn kind(action: &Action) -> &'static str {
     action.executor().map_or("noop", ExecutorKind::word)
 }
 
+/// Why the last start was refused, while the task waits for another.
+fn refusal(row: &TaskRow) -> Option<String> {
+    match &row.attempt.as_ref()?.end {
+        Some(AttemptEnd::Refused(why)) if row.fact == Fact::Delayed => {
+            Some(format!("start_refused: {why}"))
+        }
+        _ => None,
+    }
+}
+
 fn error(attempt: &Attempt) -> Option<TaskError> {
     match attempt.end.as_ref()? {
         AttemptEnd::Failed(error) => Some((**error).clone()),
-        AttemptEnd::Refused(why) => {
-            Some(TaskError::new(crate::error::ErrorClass::StartTimeout, why.to_string()))
-        }
-        AttemptEnd::Success | AttemptEnd::Cancelled => None,
+        AttemptEnd::Success | AttemptEnd::Cancelled | AttemptEnd::Refused(_) => None,
     }
 }
 

@@ -58,6 +58,7 @@ pub enum Reason {
     UpstreamCancelled,
     UpstreamSkipped,
     RunCancelled,
+    RunTimeout,
     /// Its own condition was false.
     Condition,
 }
@@ -69,6 +70,7 @@ impl Reason {
             Self::UpstreamCancelled => "upstream_cancelled",
             Self::UpstreamSkipped => "upstream_skipped",
             Self::RunCancelled => "run_cancelled",
+            Self::RunTimeout => "run_timeout",
             Self::Condition => "condition",
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::ids::TaskNo;
 use crate::kernel::fact::Fact;
-use crate::kernel::row::{RunProgress, TaskRow};
+use crate::kernel::row::{CancelCause, Cancelled, RunProgress, TaskRow};
 use crate::kernel::rows::Rows;
 use crate::plan::dag::edge::{Doom, EdgeState};
 use crate::plan::dag::graph::EdgeNo;
@@ -14,6 +14,16 @@ use crate::view::word::{Reason, Shown, Word};
 pub fn words(shape: Shape<'_>, progress: &RunProgress, rows: &Rows, now: Timestamp) -> Vec<Shown> {
     let view = View { shape, rows, plan: Plan::new(shape, rows), progress, now };
     shape.graph.tasks().map(|no| view.shown(no)).collect()
+}
+
+/// Being named needs no reason.
+const fn cancel_reason(why: Cancelled) -> Option<Reason> {
+    match why {
+        Cancelled::ByName => None,
+        Cancelled::UpstreamCancelled => Some(Reason::UpstreamCancelled),
+        Cancelled::RunCancelled => Some(Reason::RunCancelled),
+        Cancelled::RunTimeout => Some(Reason::RunTimeout),
+    }
 }
 
 struct View<'a> {
@@ -35,7 +45,10 @@ impl View<'_> {
             Fact::WorkerDone => plain(Word::WorkerDone),
             Fact::Success => plain(Word::Success),
             Fact::Failed => plain(Word::Failed),
-            Fact::Cancelled => plain(Word::Cancelled),
+            Fact::Cancelled => {
+                let reason = row.and_then(|row| row.cancelled).and_then(cancel_reason);
+                Shown { word: Word::Cancelled, reason }
+            }
             Fact::Skipped => Shown { word: Word::Skipped, reason: Some(Reason::Condition) },
             Fact::None => self.derived(no),
             Fact::Delayed if self.rows.is_held(no) => plain(Word::Paused),
@@ -59,8 +72,14 @@ impl View<'_> {
         if doom == Some(Doom::Cancelled) {
             return shown(Word::Cancelled, Some(Reason::UpstreamCancelled));
         }
-        if self.progress.cancel.is_some() {
-            return shown(Word::Cancelled, Some(Reason::RunCancelled));
+        match &self.progress.cancel {
+            Some(CancelCause::Asked(_)) => {
+                return shown(Word::Cancelled, Some(Reason::RunCancelled));
+            }
+            Some(CancelCause::RunTimeout) => {
+                return shown(Word::Cancelled, Some(Reason::RunTimeout));
+            }
+            None => {}
         }
         if doom == Some(Doom::Skipped) {
             return shown(Word::Skipped, Some(Reason::UpstreamSkipped));

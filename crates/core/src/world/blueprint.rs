@@ -8,6 +8,13 @@ use crate::spec::definition::{Definition, Task};
 use crate::work::ExecutorKind;
 use std::sync::Arc;
 
+/// Where a version stands among those of its workflow that this world has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Age {
+    Newest,
+    Older,
+}
+
 #[derive(Debug)]
 pub struct Blueprint {
     pub definition: Arc<Definition>,
@@ -17,10 +24,14 @@ pub struct Blueprint {
 }
 
 impl Blueprint {
-    /// Makes the limits that the definition names known, with its numbers.
-    pub fn new(definition: Arc<Definition>, limits: &mut Limits) -> Self {
+    /// Makes the limits that the definition names known. Their numbers are those of the
+    /// newest version, whichever runs are loaded.
+    pub fn new(definition: Arc<Definition>, age: Age, limits: &mut Limits) -> Self {
         for (tier, max) in &definition.tiers {
-            limits.set(&own_tier(&definition, tier), *max);
+            let name = own_tier(&definition, tier);
+            if age == Age::Newest || limits.id(&name).is_none() {
+                limits.set(&name, *max);
+            }
         }
         let permits =
             definition.tasks.iter().map(|task| permit_set(&definition, task, limits)).collect();

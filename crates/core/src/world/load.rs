@@ -4,7 +4,7 @@ use crate::ids::{RunKey, TaskRef, Ticket};
 use crate::kernel::row::{Counts, TaskRow};
 use crate::kernel::rows::Rows;
 use crate::time::Timestamp;
-use crate::work::{Question, Stop};
+use crate::work::Question;
 use crate::world::batch::Effect;
 use crate::world::run::{Run, count};
 use crate::world::snapshot::RunSnapshot;
@@ -22,10 +22,8 @@ impl World {
         for row in live {
             let attempt = row.attempt.expect("a live task has an attempt");
             let ticket = Ticket { run: key, task: row.task, attempt: attempt.id };
+            // One that is being stopped is stopped again when it turns out to run.
             let executor = self.run_mut(key).blueprint.executor(row.task.no);
-            if let Some(why) = row.stopping {
-                self.effect(Effect::Stop(executor, Stop { ticket, why }));
-            }
             self.asked_after.insert(ticket.attempt);
             let question = Question { ticket, number: self.epoch };
             self.effect(Effect::Reattach(executor, question));

@@ -3,14 +3,13 @@
 use crate::ids::TaskRef;
 use crate::ids::{RunKey, TaskNo};
 use crate::kernel::fact::Fact;
-use crate::kernel::row::{CancelCause, Hold, RunStatus, Stopping};
+use crate::kernel::row::{CancelCause, Cancelled, Hold, RunStatus, Stopping};
 use crate::kernel::transition::Event;
-use crate::spec::definition::When;
+use crate::plan::dag::below::{Falls, below};
 use crate::time::Timestamp;
 use crate::world::input::{Refusal, Reply};
 use crate::world::report::step;
 use crate::world::state::World;
-use std::collections::BTreeSet;
 
 impl World {
     /// No new attempt starts; those that run go on.
@@ -67,6 +66,10 @@ impl World {
     fn wind_down(&mut self, now: Timestamp, key: RunKey, cause: CancelCause) {
         self.disarm_run(key);
         self.ready.remove_run(key);
+        let why = match cause {
+            CancelCause::Asked(_) => Cancelled::RunCancelled,
+            CancelCause::RunTimeout => Cancelled::RunTimeout,
+        };
         let run = self.run_mut(key);
         run.progress.status = RunStatus::Cancelling;
         run.progress.hold = None;
@@ -76,9 +79,11 @@ impl World {
             unsettled.map(|row| (row.task.no, row.fact, row.hold.is_some())).collect();
         for (no, fact, held) in rows {
             match fact {
-                Fact::Dispatched | Fact::Running => self.stop(key, no, Stopping::Cancel),
-                Fact::Delayed | Fact::Waiting | Fact::WorkerDone => self.cancel_now(now, key, no),
-                Fact::None if held => self.cancel_now(now, key, no),
+                Fact::Dispatched | Fact::Running => self.stop_to_cancel(key, no, why),
+                Fact::Delayed | Fact::Waiting | Fact::WorkerDone => {
+                    self.cancel_now(now, key, no, why);
+                }
+                Fact::None if held => self.cancel_now(now, key, no, why),
                 Fact::None | Fact::Success | Fact::Failed | Fact::Cancelled | Fact::Skipped => {}
             }
         }
@@ -87,16 +92,27 @@ impl World {
     }
 
     /// A task with no live attempt gets its outcome at once.
-    fn cancel_now(&mut self, now: Timestamp, key: RunKey, no: TaskNo) {
+    fn cancel_now(&mut self, now: Timestamp, key: RunKey, no: TaskNo, why: Cancelled) {
         self.dequeue(key, no);
         self.change(key, no, |row| {
             step(row, Event::Cancelled);
             row.hold = None;
+            row.cancelled = Some(why);
             row.settled_at = Some(now);
         });
         self.draft.task(key, TaskRef::plain(no));
         self.follow(key, no);
         self.ending.insert(key);
+    }
+
+    /// A live one gets its outcome when it is gone.
+    fn stop_to_cancel(&mut self, key: RunKey, no: TaskNo, why: Cancelled) {
+        self.stop(key, no, Stopping::Cancel, |row| row.cancelled = Some(why));
+    }
+
+    fn is_being_cancelled(&mut self, key: RunKey, no: TaskNo) -> bool {
+        let row = self.run_mut(key).rows.get(no);
+        row.is_some_and(|row| row.stopping == Some(Stopping::Cancel))
     }
 
     /// What the orders about one task have in common.
@@ -124,13 +140,16 @@ impl World {
         if self.run_mut(key).rows.is_held(no) {
             return Err(Refusal::TaskHeld);
         }
+        if self.is_being_cancelled(key, no) {
+            return Err(Refusal::TaskStopping);
+        }
         self.dequeue(key, no);
         let hold = Box::new(Hold { by: by.to_owned(), at: now });
         self.change(key, no, |row| row.hold = Some(hold));
         self.draft.task(key, TaskRef::plain(no));
         let stopping = self.run_mut(key).rows.get(no).and_then(|row| row.stopping);
         if fact.is_live() && stopping.is_none() {
-            self.stop(key, no, Stopping::Pause);
+            self.stop(key, no, Stopping::Pause, |_| {});
         }
         Ok(Reply::Done)
     }
@@ -162,54 +181,34 @@ impl World {
         no: TaskNo,
     ) -> Result<Reply, Refusal> {
         let fact = self.check_task(key, no)?;
-        let stopping = self.run_mut(key).rows.get(no).and_then(|row| row.stopping);
-        if stopping == Some(Stopping::Cancel) {
+        if self.is_being_cancelled(key, no) {
             return Err(Refusal::TaskStopping);
         }
         // Looked up before the first change: afterwards the planner has drawn conclusions.
-        let below = self.below(key, no);
+        let run = self.run_mut(key);
+        let below = below(run.blueprint.shape(), &run.plan, &run.rows, no);
         if fact.is_live() {
-            self.stop(key, no, Stopping::Cancel);
+            self.stop_to_cancel(key, no, Cancelled::ByName);
         } else {
-            self.cancel_now(now, key, no);
+            self.cancel_now(now, key, no, Cancelled::ByName);
         }
-        for no in below {
-            // Those the planner settled meanwhile are derived; the rest need a row.
-            if self.check_task(key, no).is_ok() && self.has_begun_to_wait(key, no) {
-                self.cancel_now(now, key, no);
+        for (no, falls) in below {
+            // Those the planner settled meanwhile are derived.
+            let unsettled = self.check_task(key, no).is_ok();
+            if unsettled && (falls == Falls::ByRow || self.has_row_to_settle(key, no)) {
+                self.cancel_now(now, key, no, Cancelled::UpstreamCancelled);
             }
         }
         Ok(Reply::Done)
     }
 
-    /// Delayed, parked, held or ready: derivation alone would not cancel it.
-    fn has_begun_to_wait(&mut self, key: RunKey, no: TaskNo) -> bool {
-        let run = self.run_mut(key);
-        match run.rows.fact(no) {
+    /// Delayed, parked or held: what is stored has to say that it is over.
+    fn has_row_to_settle(&mut self, key: RunKey, no: TaskNo) -> bool {
+        let rows = &self.run_mut(key).rows;
+        match rows.fact(no) {
             Fact::Delayed | Fact::Waiting | Fact::WorkerDone => true,
-            Fact::None => run.rows.is_held(no) || run.plan.is_open(no),
+            Fact::None => rows.is_held(no),
             _ => false,
-        }
-    }
-
-    /// Everything below a task that is neither settled nor live, in the order found.
-    fn below(&mut self, key: RunKey, no: TaskNo) -> Vec<TaskNo> {
-        let run = self.run_mut(key);
-        let (mut found, mut seen) = (Vec::new(), BTreeSet::from([no]));
-        let mut next = 0;
-        let mut at = no;
-        loop {
-            for (edge, dependent) in run.blueprint.graph.dependents(at) {
-                let passes = run.blueprint.graph.edge(*edge).when != When::Finished;
-                let untouched = !run.plan.is_settled(&run.rows, *dependent)
-                    && !run.rows.fact(*dependent).is_live();
-                if passes && untouched && seen.insert(*dependent) {
-                    found.push(*dependent);
-                }
-            }
-            let Some(following) = found.get(next) else { return found };
-            at = *following;
-            next += 1;
         }
     }
 }

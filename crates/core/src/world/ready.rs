@@ -1,7 +1,8 @@
 //! Tasks that may start and wait for their permits: one queue for each permit set.
 //!
-//! Order: run priority, task priority, round robin over runs, then task number and index.
-//! A set whose limits are full never holds up one whose limits are free.
+//! Order: run priority, task priority, round robin over runs, then task number and index. It
+//! holds over all queues together, except that a set whose limits are full never holds up one
+//! whose limits are free.
 
 use crate::ids::{RunKey, TaskRef};
 use crate::kernel::permits::{Limits, PermitSet};
@@ -11,104 +12,121 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Run priority before task priority, both higher first.
 pub type Priority = (i32, i32);
 
+/// Where a task waits.
+type Place = (PermitSet, Reverse<Priority>);
+
 #[derive(Clone, Debug, Default)]
 pub struct Ready {
-    queues: BTreeMap<PermitSet, Queue>,
-    /// Counts servings; also the turns of runs.
-    turn: u64,
+    queues: BTreeMap<PermitSet, BTreeMap<Reverse<Priority>, Level>>,
+    runs: BTreeMap<RunKey, Waiting>,
+    last_turn: u64,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Queue {
-    levels: BTreeMap<Reverse<Priority>, Level>,
-    /// When a task was last taken from here.
-    served: u64,
-}
-
-/// Runs of one priority, taking turns.
+/// Tasks of one set and priority; runs take turns.
 #[derive(Clone, Debug, Default)]
 struct Level {
-    turns: BTreeMap<u64, RunKey>,
-    runs: BTreeMap<RunKey, Waiting>,
+    turns: BTreeSet<(u64, RunKey)>,
+    tasks: BTreeMap<RunKey, BTreeSet<TaskRef>>,
 }
 
+/// A run with waiting tasks: its turn is the same wherever they wait.
 #[derive(Clone, Debug)]
 struct Waiting {
     turn: u64,
-    tasks: BTreeSet<TaskRef>,
+    places: BTreeSet<Place>,
 }
 
 impl Ready {
     pub fn insert(&mut self, set: &PermitSet, priority: Priority, run: RunKey, task: TaskRef) {
-        self.turn += 1;
-        let turn = self.turn;
-        let queue = self.queues.entry(PermitSet::clone(set)).or_default();
-        let level = queue.levels.entry(Reverse(priority)).or_default();
-        let waiting = level.runs.entry(run).or_insert_with(|| {
-            level.turns.insert(turn, run);
-            Waiting { turn, tasks: BTreeSet::new() }
+        let waiting = self.runs.entry(run).or_insert_with(|| {
+            self.last_turn += 1;
+            Waiting { turn: self.last_turn, places: BTreeSet::new() }
         });
-        waiting.tasks.insert(task);
+        waiting.places.insert((PermitSet::clone(set), Reverse(priority)));
+        let queue = self.queues.entry(PermitSet::clone(set)).or_default();
+        let level = queue.entry(Reverse(priority)).or_default();
+        level.turns.insert((waiting.turn, run));
+        level.tasks.entry(run).or_default().insert(task);
     }
 
     pub fn remove(&mut self, set: &PermitSet, priority: Priority, run: RunKey, task: TaskRef) {
-        let Some(queue) = self.queues.get_mut(set) else { return };
-        let Some(level) = queue.levels.get_mut(&Reverse(priority)) else { return };
-        level.remove(run, task);
-        self.tidy(set, priority);
+        let place = (PermitSet::clone(set), Reverse(priority));
+        let Some(tasks) = self.level(&place).and_then(|level| level.tasks.get_mut(&run)) else {
+            return;
+        };
+        tasks.remove(&task);
+        if tasks.is_empty() {
+            self.leave(run, &place);
+        }
     }
 
     /// Takes out everything of one run.
     pub fn remove_run(&mut self, run: RunKey) {
-        for queue in self.queues.values_mut() {
-            for level in queue.levels.values_mut() {
-                if let Some(waiting) = level.runs.remove(&run) {
-                    level.turns.remove(&waiting.turn);
-                }
-            }
-            queue.levels.retain(|_, level| !level.runs.is_empty());
+        let places = self.runs.get(&run).map(|waiting| waiting.places.clone());
+        for place in places.into_iter().flatten() {
+            self.leave(run, &place);
         }
-        self.queues.retain(|_, queue| !queue.levels.is_empty());
     }
 
     /// Takes the next task whose whole permit set is free.
     pub fn pop(&mut self, limits: &Limits) -> Option<(RunKey, TaskRef)> {
-        let (set, priority) = self.best(limits)?;
-        self.turn += 1;
-        let turn = self.turn;
-        let queue = self.queues.get_mut(&set)?;
-        queue.served = turn;
-        let level = queue.levels.get_mut(&Reverse(priority))?;
-        let (_, run) = level.turns.pop_first().expect("a level without runs is dropped");
-        let waiting = level.runs.get_mut(&run).expect("a run with a turn waits");
-        let task = waiting.tasks.pop_first().expect("a run without tasks has no turn");
-        if waiting.tasks.is_empty() {
-            level.runs.remove(&run);
-        } else {
-            waiting.turn = turn;
-            level.turns.insert(turn, run);
+        let (place, run, task) = self.next(limits)?;
+        let tasks = self.level(&place)?.tasks.get_mut(&run)?;
+        tasks.remove(&task);
+        if tasks.is_empty() {
+            self.leave(run, &place);
         }
-        self.tidy(&set, priority);
+        self.pass_turn(run);
         Some((run, task))
     }
 
-    /// Highest priority first; among equals the queue that was served longest ago.
-    fn best(&self, limits: &Limits) -> Option<(PermitSet, Priority)> {
-        let candidates = self.queues.iter().filter(|(set, _)| limits.has_room(set));
-        let (set, queue) = candidates.min_by_key(|(_, queue)| {
-            (queue.levels.first_key_value().map(|(priority, _)| *priority), queue.served)
-        })?;
-        let (Reverse(priority), _) = queue.levels.first_key_value()?;
-        Some((PermitSet::clone(set), *priority))
+    fn next(&self, limits: &Limits) -> Option<(Place, RunKey, TaskRef)> {
+        let free = self.queues.iter().filter(|(set, _)| limits.has_room(set));
+        let heads = free.filter_map(|(set, queue)| {
+            let (priority, level) = queue.first_key_value()?;
+            let (turn, run) = *level.turns.first()?;
+            let task = *level.tasks.get(&run)?.first()?;
+            Some(((*priority, turn, task), (set, run)))
+        });
+        let ((priority, _, task), (set, run)) = heads.min_by_key(|(order, _)| *order)?;
+        Some(((PermitSet::clone(set), priority), run, task))
     }
 
-    /// Drops what has become empty, so that `pop` only looks at queues with something in them.
-    fn tidy(&mut self, set: &PermitSet, priority: Priority) {
-        let Some(queue) = self.queues.get_mut(set) else { return };
-        if queue.levels.get(&Reverse(priority)).is_some_and(|level| level.runs.is_empty()) {
-            queue.levels.remove(&Reverse(priority));
+    /// The run that was served goes behind the others, wherever it waits.
+    fn pass_turn(&mut self, run: RunKey) {
+        self.last_turn += 1;
+        let Some(waiting) = self.runs.get_mut(&run) else { return };
+        let before = std::mem::replace(&mut waiting.turn, self.last_turn);
+        for (set, priority) in &waiting.places {
+            let level = self.queues.get_mut(set).and_then(|queue| queue.get_mut(priority));
+            let level = level.expect("a run waits only in levels that exist");
+            level.turns.remove(&(before, run));
+            level.turns.insert((self.last_turn, run));
         }
-        if queue.levels.is_empty() {
+    }
+
+    fn level(&mut self, (set, priority): &Place) -> Option<&mut Level> {
+        self.queues.get_mut(set)?.get_mut(priority)
+    }
+
+    /// The run has nothing left there. What has become empty is dropped.
+    fn leave(&mut self, run: RunKey, place: &Place) {
+        let waiting = self.runs.get_mut(&run).expect("a run that leaves was there");
+        let turn = waiting.turn;
+        waiting.places.remove(place);
+        if waiting.places.is_empty() {
+            self.runs.remove(&run);
+        }
+        let level = self.level(place).expect("a run waits only in levels that exist");
+        level.tasks.remove(&run);
+        level.turns.remove(&(turn, run));
+        if !level.turns.is_empty() {
+            return;
+        }
+        let (set, priority) = place;
+        let queue = self.queues.get_mut(set).expect("it holds the level");
+        queue.remove(priority);
+        if queue.is_empty() {
             self.queues.remove(set);
         }
     }
@@ -119,23 +137,11 @@ impl Ready {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (RunKey, TaskRef)> {
-        self.queues.values().flat_map(|queue| {
-            queue.levels.values().flat_map(|level| {
-                let runs = level.runs.iter();
-                runs.flat_map(|(run, waiting)| waiting.tasks.iter().map(|task| (*run, *task)))
-            })
+        let levels = self.queues.values().flat_map(BTreeMap::values);
+        levels.flat_map(|level| {
+            let runs = level.tasks.iter();
+            runs.flat_map(|(run, tasks)| tasks.iter().map(|task| (*run, *task)))
         })
-    }
-}
-
-impl Level {
-    fn remove(&mut self, run: RunKey, task: TaskRef) {
-        let Some(waiting) = self.runs.get_mut(&run) else { return };
-        waiting.tasks.remove(&task);
-        if waiting.tasks.is_empty() {
-            self.turns.remove(&waiting.turn);
-            self.runs.remove(&run);
-        }
     }
 }
 
@@ -171,7 +177,7 @@ mod tests {
         ready.insert(&set, (0, 5), RunKey(1), task(9));
         ready.insert(&set, (1, 0), RunKey(3), task(0));
         let order = drain(&mut ready, &mut limits, &set);
-        assert_eq!(order, ["3.0", "1.9", "1.0", "2.0", "1.1", "2.1", "1.2", "2.2"]);
+        assert_eq!(order, ["3.0", "1.9", "2.0", "1.0", "2.1", "1.1", "2.2", "1.2"]);
     }
 
     #[test]
@@ -189,6 +195,21 @@ mod tests {
         assert_eq!(ready.pop(&limits), None);
         limits.give_back(&gpus);
         assert_eq!(ready.pop(&limits), Some((RunKey(1), task(1))));
+    }
+
+    #[test]
+    fn the_order_holds_over_all_queues_together() {
+        let mut limits = Limits::default();
+        let (total, gpu) = (limits.set("total", 10), limits.set("gpu", 10));
+        let (plain, gpus): (PermitSet, PermitSet) = (Arc::from([total]), Arc::from([total, gpu]));
+        let mut ready = Ready::default();
+        for no in 0..6 {
+            let set = if no == 3 || no == 5 { &gpus } else { &plain };
+            ready.insert(set, (0, 0), RunKey(1), task(no));
+        }
+        ready.insert(&gpus, (0, 0), RunKey(2), task(7));
+        let order = drain(&mut ready, &mut limits, &plain);
+        assert_eq!(order, ["1.0", "2.7", "1.1", "1.2", "1.3", "1.4", "1.5"]);
     }
 
     #[test]

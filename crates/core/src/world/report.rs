@@ -8,7 +8,7 @@ use crate::kernel::fact::Fact;
 use crate::kernel::row::{AttemptEnd, Log, Stopping, TaskRow};
 use crate::kernel::transition::{Event, transition};
 use crate::spec::definition::Task;
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 use crate::work::{Ended, ExecutorKind, Outcome, Reattached, Report, ReportKind, Stop};
 use crate::world::batch::{Change, Effect};
 use crate::world::input::{Refusal, Reply};
@@ -44,8 +44,14 @@ impl World {
         let row = self.current_row(ticket).ok_or(Refusal::Stale)?;
         let (fact, stopping) = (row.fact, row.stopping);
         match answer {
-            Reattached::Running if fact == Fact::Dispatched => self.started(now, ticket),
-            Reattached::Running => {}
+            Reattached::Running => {
+                if fact == Fact::Dispatched {
+                    self.started(now, ticket);
+                }
+                if let Some(why) = stopping {
+                    self.effect(Effect::Stop(self.executor(ticket), Stop { ticket, why }));
+                }
+            }
             Reattached::Ended(ended) => self.ended(now, ticket, ended),
             Reattached::NeverStarted | Reattached::Unknown { .. }
                 if number != self.epoch || !self.asked_after.remove(&ticket.attempt) =>
@@ -94,13 +100,13 @@ impl World {
 
     fn start_refused(&mut self, now: Timestamp, ticket: Ticket, why: Box<str>) {
         let row = self.current_row(ticket).expect("the ticket was checked");
-        let dispatched_at = row.attempt.as_ref().map_or(now, |attempt| attempt.dispatched_at);
-        let since = row.refused_since.unwrap_or(dispatched_at);
-        let again = again::after_refusal(self.task(ticket), row.refusals + 1, since, now);
         if row.stopping.is_some() {
             return self.ended(now, ticket, gone(None));
         }
-        let Again::After(pause) = again else {
+        let dispatched_at = row.attempt.as_ref().map_or(now, |attempt| attempt.dispatched_at);
+        let so_far = Span(row.refused_for.0 + now.since(dispatched_at).0);
+        let Again::After(pause) = again::after_refusal(self.task(ticket), row.refusals + 1, so_far)
+        else {
             let message = format!("could not be started within its start_timeout: {why}");
             return self.failed(now, ticket, TaskError::new(ErrorClass::StartTimeout, message));
         };
@@ -108,7 +114,7 @@ impl World {
             step(row, Event::StartRefused);
             row.until = Some(now + pause);
             row.refusals += 1;
-            row.refused_since = Some(since);
+            row.refused_for = Span(so_far.0 + pause.0);
             row.attempts -= 1;
         });
     }
@@ -129,8 +135,8 @@ impl World {
                     row.hold = None;
                 });
             }
-            (Some(Stopping::Timeout), _) => {
-                let error = self.timeout_error(ticket);
+            (Some(why @ (Stopping::Timeout | Stopping::StartTimeout)), _) => {
+                let error = timeout_error(self.task(ticket), why);
                 self.failed(now, ticket, error);
             }
             (Some(Stopping::Pause), Outcome::Stopped) => {
@@ -155,20 +161,6 @@ impl World {
         }
     }
 
-    fn timeout_error(&self, ticket: Ticket) -> TaskError {
-        let task = self.task(ticket);
-        let row = self.current_row(ticket).expect("the ticket was checked");
-        let started = row.attempt.as_ref().is_some_and(|attempt| attempt.started_at.is_some());
-        if started {
-            let message = format!("ran longer than its timeout of {}", task.timeout);
-            TaskError::new(ErrorClass::Timeout, message)
-        } else {
-            let message =
-                format!("did not start within its start_timeout of {}", task.start_timeout);
-            TaskError::new(ErrorClass::StartTimeout, message)
-        }
-    }
-
     /// A counted failure: another try if the policy has one left.
     fn failed(&mut self, now: Timestamp, ticket: Ticket, error: TaskError) {
         let tries = self.current_row(ticket).expect("the ticket was checked").tries + 1;
@@ -176,6 +168,7 @@ impl World {
         let again = again::after_failure(&self.task(ticket).retries, error.class, tries, chance);
         self.finish(now, ticket, AttemptEnd::Failed(Box::new(error)), |row| {
             row.tries = tries;
+            forget_refusals(row);
             put_off_or_fail(row, again, now);
         });
     }
@@ -194,6 +187,7 @@ impl World {
         let error = TaskError::new(ErrorClass::WorkerLost, message);
         self.finish(now, ticket, AttemptEnd::Failed(Box::new(error)), |row| {
             row.losses = losses;
+            forget_refusals(row);
             put_off_or_fail(row, again, now);
         });
     }
@@ -240,13 +234,23 @@ impl World {
 
     /// Its time is up: it keeps its permits until it is gone.
     pub(super) fn attempt_timed_out(&mut self, key: RunKey, no: TaskNo) {
-        self.stop(key, no, Stopping::Timeout);
+        let started = self.run_mut(key).rows.fact(no) == Fact::Running;
+        let why = if started { Stopping::Timeout } else { Stopping::StartTimeout };
+        self.stop(key, no, why, |_| {});
     }
 
-    pub(super) fn stop(&mut self, key: RunKey, no: TaskNo, why: Stopping) {
+    /// Orders the end of a live attempt, and notes with it whatever the caller has to say.
+    pub(super) fn stop(
+        &mut self,
+        key: RunKey,
+        no: TaskNo,
+        why: Stopping,
+        note: impl FnOnce(&mut TaskRow),
+    ) {
         let mut ticket = None;
         self.change(key, no, |row| {
             row.stopping = Some(why);
+            note(row);
             let attempt = row.attempt.as_ref().expect("a live task has an attempt");
             ticket = Some(Ticket { run: key, task: row.task, attempt: attempt.id });
         });
@@ -270,10 +274,24 @@ pub(super) fn step(row: &mut TaskRow, event: Event) {
 
 fn mark_started(row: &mut TaskRow, now: Timestamp) {
     row.ever_started = true;
-    row.refusals = 0;
-    row.refused_since = None;
+    forget_refusals(row);
     let attempt = row.attempt.as_mut().expect("a live task has an attempt");
     attempt.started_at.get_or_insert(now);
+}
+
+/// An attempt that took its number ends the row of refused starts before it.
+fn forget_refusals(row: &mut TaskRow) {
+    row.refusals = 0;
+    row.refused_for = Span::ZERO;
+}
+
+fn timeout_error(task: &Task, why: Stopping) -> TaskError {
+    if why == Stopping::StartTimeout {
+        let message = format!("did not start within its start_timeout of {}", task.start_timeout);
+        return TaskError::new(ErrorClass::StartTimeout, message);
+    }
+    let message = format!("ran longer than its timeout of {}", task.timeout);
+    TaskError::new(ErrorClass::Timeout, message)
 }
 
 fn put_off_or_fail(row: &mut TaskRow, again: Again, now: Timestamp) {

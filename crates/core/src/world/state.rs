@@ -7,7 +7,7 @@ use crate::kernel::row::TaskRow;
 use crate::spec::definition::Definition;
 use crate::time::Timestamp;
 use crate::world::batch::Effect;
-use crate::world::blueprint::Blueprint;
+use crate::world::blueprint::{Age, Blueprint};
 use crate::world::chance::Chance;
 use crate::world::draft::Draft;
 use crate::world::ready::Ready;
@@ -42,6 +42,8 @@ pub struct World {
     pub(super) chance: Chance,
     pub(super) limits: Limits,
     pub(super) blueprints: BTreeMap<(Arc<str>, u32), Arc<Blueprint>>,
+    /// The newest version of each workflow that was made ready for running.
+    pub(super) newest: BTreeMap<Arc<str>, u32>,
     /// Number and hash of the newest version of each workflow that came by.
     pub(super) latest: BTreeMap<Arc<str>, (u32, [u8; 32])>,
     pub(super) runs: BTreeMap<RunKey, Run>,
@@ -75,6 +77,7 @@ impl World {
             chance: Chance::new(config.seed),
             limits,
             blueprints: BTreeMap::new(),
+            newest: BTreeMap::new(),
             latest: BTreeMap::new(),
             runs: BTreeMap::new(),
             by_id: BTreeMap::new(),
@@ -137,7 +140,10 @@ impl World {
         if let Some(known) = self.blueprints.get(&key) {
             return Arc::clone(known);
         }
-        let made = Arc::new(Blueprint::new(Arc::clone(definition), &mut self.limits));
+        let newest = self.newest.entry(Arc::clone(workflow)).or_insert(version);
+        let age = if version >= *newest { Age::Newest } else { Age::Older };
+        *newest = version.max(*newest);
+        let made = Arc::new(Blueprint::new(Arc::clone(definition), age, &mut self.limits));
         self.blueprints.insert(key, Arc::clone(&made));
         made
     }

@@ -5,7 +5,7 @@ use crate::ids::{RunKey, TaskRef};
 use crate::kernel::fact::Fact;
 use crate::kernel::row::TaskRow;
 use crate::spec::definition::Task;
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,9 +51,9 @@ pub fn due(row: &TaskRow, task: &Task) -> Option<Timestamp> {
     match row.fact {
         Fact::Delayed => row.until,
         Fact::Dispatched if row.stopping.is_none() => {
-            // Refused starts before this one count too.
-            let since = row.refused_since.or(attempt.map(|attempt| attempt.dispatched_at))?;
-            Some(since + task.start_timeout)
+            // Refused starts before this one count too, waiting for permits does not.
+            let left = task.start_timeout.0.saturating_sub(row.refused_for.0);
+            Some(attempt?.dispatched_at + Span(left))
         }
         Fact::Running if row.stopping.is_none() => Some(attempt?.started_at? + task.timeout),
         _ => None,

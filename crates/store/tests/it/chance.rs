@@ -8,10 +8,10 @@ use mainspring_core::ids::{RunKey, TaskRef};
 use mainspring_core::json::Json;
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{
-    Attempt, AttemptEnd, AttemptRow, CancelCause, Counts, Hold, Log, RunError, RunHead,
+    Attempt, AttemptEnd, AttemptRow, CancelCause, Cancelled, Counts, Hold, Log, RunError, RunHead,
     RunProgress, RunStatus, Stopping, TaskRow,
 };
-use mainspring_core::time::Timestamp;
+use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::world::batch::Change;
 use std::collections::BTreeSet;
 
@@ -161,11 +161,12 @@ impl Chance {
             tries: self.small(),
             losses: self.small(),
             refusals: self.small(),
-            refused_since: self.maybe(Self::time),
+            refused_for: Span(self.below(1_000_000)),
             ever_started: self.one_in(2),
             hold: self.maybe(Self::hold).map(Box::new),
-            stopping: self
-                .maybe(|chance| chance.of(&[Stopping::Pause, Stopping::Cancel, Stopping::Timeout])),
+            stopping: self.maybe(|chance| chance.of(Stopping::ALL)),
+            cancelled: self.maybe(|chance| chance.of(Cancelled::ALL)),
+            settled_at: self.maybe(Self::time),
             output: self.maybe(Self::json),
             ..task(at)
         }

@@ -5,3 +5,5 @@ pub mod graph;
 pub mod edge;
 pub mod plan;
 pub mod outcome;
+pub mod below;
+pub mod back;

@@ -245,6 +245,17 @@ fn warnings_do_not_refuse() {
 }
 
 #[test]
+fn warnings_push_out_no_error() {
+    let noops: String = (0..250).map(|n| format!("  n{n}: {{noop: {{}}, workdir: x}}\n")).collect();
+    let text = format!("name: w\ntasks:\n{noops}  z: {{run: x, timeout: nonsense}}\n");
+    let found = super::read(&text).expect_err("refused");
+    let errors: Vec<_> =
+        found.iter().filter(|d| d.severity == crate::spec::Severity::Error).collect();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert_eq!(found.len(), crate::limits::DIAGNOSTICS_MAX + 1);
+}
+
+#[test]
 fn only_so_many_are_told() {
     let tasks: String = (0..1_000).map(|n| format!("  t{n}: {{run: x, timeout: 5}}\n")).collect();
     let found = super::read(&format!("name: w\ntasks:\n{tasks}")).expect_err("refused");

@@ -78,6 +78,31 @@ fn a_ready_dependent_on_a_started_edge_is_cancelled_too() {
 }
 
 #[test]
+fn a_pending_dependent_on_a_started_edge_is_cancelled_too() {
+    check(
+        "a\nc\nb: a/started, c",
+        "a start; cancel a; a gone; c ok",
+        "cancelled: a=cancelled c=success b=cancelled",
+    );
+}
+
+#[test]
+fn a_cancel_says_why() {
+    let reason = |sketch: &str, script: &str, no: u32| {
+        let mut stage = Stage::new(sketch);
+        stage.play(script);
+        stage.rows.get(crate::ids::TaskNo(no)).and_then(|row| row.cancelled)
+    };
+    use crate::kernel::row::Cancelled;
+    assert_eq!(reason("a\nb: a", "cancel a; a gone", 0), Some(Cancelled::ByName));
+    assert_eq!(reason("a", "cancel; a gone", 0), Some(Cancelled::RunCancelled));
+    assert_eq!(reason("@timeout=5\na", "wait 5; a gone", 0), Some(Cancelled::RunTimeout));
+    let held = "pause b; cancel a; a gone";
+    assert_eq!(reason("a\nb: a", held, 1), Some(Cancelled::UpstreamCancelled));
+    assert_eq!(reason("a", "cancel; a gone; retry", 0), None);
+}
+
+#[test]
 fn a_blocked_task_that_is_held_stays_blocked() {
     check(
         "a\nb: a\nc: b\nd",

@@ -72,6 +72,33 @@ fn refused_starts_are_bounded_by_the_start_timeout() {
 }
 
 #[test]
+fn an_attempt_that_was_taken_ends_the_row_of_refusals() {
+    let mut stage = Stage::new("a retries=3");
+    while stage.rows.get(crate::ids::TaskNo(0)).is_none_or(|row| row.tries == 0) {
+        stage.play(if stage.live.is_empty() { "wait 1" } else { "a refuse" });
+    }
+    stage.play("wait 1; a start; wait 10");
+    assert_eq!(stage.shown(), "running: a=running", "refusals before do not shorten this one");
+}
+
+#[test]
+fn waiting_for_a_permit_is_not_waiting_to_be_started() {
+    let mut stage = Stage::new("@gpu=1\na tier=gpu\nb tier=gpu priority=1");
+    stage.play("b refuse; a start; wait 400");
+    assert_eq!(stage.shown(), "running: a=running b=ready");
+    stage.play("a ok; b start; wait 10; b ok");
+    assert_eq!(stage.shown(), "success: a=success b=success");
+}
+
+#[test]
+fn one_that_starts_while_it_is_stopped_for_not_starting_keeps_that_class() {
+    let mut stage = Stage::new("a");
+    stage.play("wait 300; a gone");
+    let (_, progress) = stage.stored.as_ref().expect("stored");
+    assert_eq!(progress.error.as_ref().map(|e| e.class.word()), Some("start_timeout"));
+}
+
+#[test]
 fn a_timeout_is_recorded_only_when_the_work_is_gone() {
     check("a timeout=5", "a start; wait 4", "running: a=running");
     check("a timeout=5", "a start; wait 5", "running: a=running");

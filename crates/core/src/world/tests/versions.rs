@@ -39,6 +39,22 @@ fn numbers_go_on_from_what_is_stored() {
 }
 
 #[test]
+fn a_tier_has_the_number_of_the_newest_version() {
+    let mut stage = Stage::new("@gpu=8\na");
+    let mut newer = sketch("@gpu=1\na");
+    newer.name = "sketch".into();
+    let deploy = Deploy { definition: Arc::new(newer), text: "newer".into(), hash: [2; 32] };
+    stage.apply(Input::Deploy(deploy)).expect("deployed");
+    let gpu = |stage: &Stage| {
+        let found = stage.world.limits().all().find(|(name, ..)| *name == "tier:sketch/gpu");
+        found.map(|(_, max, _)| max)
+    };
+    assert_eq!(gpu(&stage), Some(1));
+    stage.play("a fail; retry");
+    assert_eq!(gpu(&stage), Some(1), "a run of the older version changes nothing");
+}
+
+#[test]
 fn an_unknown_workflow_is_refused() {
     let mut stage = Stage::new("a");
     let trigger = Trigger {

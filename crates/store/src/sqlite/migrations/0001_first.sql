@@ -90,11 +90,12 @@ create table tasks (
     tries          integer not null,
     losses         integer not null,
     refusals       integer not null,
-    refused_since  integer,
+    refused_for    integer not null,    -- microseconds
     ever_started   integer not null,
     held_by        text,
     held_at        integer,
     stopping       text,
+    cancelled      text,
     settled_at     integer,
     output         text,
     group_state    text,                -- count, cursor, outcomes: of a group's own row

@@ -6,27 +6,28 @@ use crate::sqlite::fault::Fault;
 use mainspring_core::ids::{AttemptId, RunKey};
 use mainspring_core::json::Json;
 use mainspring_core::kernel::fact::Fact;
-use mainspring_core::kernel::row::{Attempt, Hold, Stopping, TaskRow};
+use mainspring_core::kernel::row::{Attempt, Cancelled, Hold, Stopping, TaskRow};
+use mainspring_core::time::Span;
 use rusqlite::{CachedStatement, Connection, Row, params};
 
 /// Whole rows: what is not named (a group's state, a finalizer's) stays as it is.
 const PUT: &str = "
     insert into tasks (run, no, ix, fact, until, attempts, attempt_number, attempt_id,
                        dispatched_at, started_at, finished_at, ending, ending_detail, tries,
-                       losses, refusals, refused_since, ever_started, held_by, held_at,
-                       stopping, settled_at, output)
+                       losses, refusals, refused_for, ever_started, held_by, held_at,
+                       stopping, cancelled, settled_at, output)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-            ?19, ?20, ?21, ?22, ?23)
+            ?19, ?20, ?21, ?22, ?23, ?24)
     on conflict (run, no, ix) do update set
         fact = ?4, until = ?5, attempts = ?6, attempt_number = ?7, attempt_id = ?8,
         dispatched_at = ?9, started_at = ?10, finished_at = ?11, ending = ?12,
-        ending_detail = ?13, tries = ?14, losses = ?15, refusals = ?16, refused_since = ?17,
-        ever_started = ?18, held_by = ?19, held_at = ?20, stopping = ?21, settled_at = ?22,
-        output = ?23";
+        ending_detail = ?13, tries = ?14, losses = ?15, refusals = ?16, refused_for = ?17,
+        ever_started = ?18, held_by = ?19, held_at = ?20, stopping = ?21, cancelled = ?22,
+        settled_at = ?23, output = ?24";
 const OF_RUN: &str = "
     select run, no, ix, fact, until, attempts, attempt_number, attempt_id, dispatched_at,
            started_at, finished_at, ending, ending_detail, tries, losses, refusals,
-           refused_since, ever_started, held_by, held_at, stopping, settled_at, output
+           refused_for, ever_started, held_by, held_at, stopping, cancelled, settled_at, output
     from tasks where run = ?1 order by no, ix";
 
 pub(in crate::sqlite) fn put(conn: &Connection, rows: &[(RunKey, &TaskRow)]) -> Result<(), Fault> {
@@ -61,11 +62,12 @@ fn put_one(
         row.tries,
         row.losses,
         row.refusals,
-        row.refused_since.map(|at| at.0),
+        i64::try_from(row.refused_for.0).unwrap_or(i64::MAX),
         row.ever_started,
         row.hold.as_ref().map(|hold| hold.by.as_str()),
         row.hold.as_ref().map(|hold| hold.at.0),
-        row.stopping.map(stopping_word),
+        row.stopping.map(Stopping::word),
+        row.cancelled.map(Cancelled::word),
         row.settled_at.map(|at| at.0),
         row.output.as_ref().map(Json::as_str),
     ])
@@ -93,10 +95,11 @@ fn read(row: &Row<'_>) -> Result<TaskRow, Fault> {
         tries: cells.take()?,
         losses: cells.take()?,
         refusals: cells.take()?,
-        refused_since: cells.maybe_time()?,
+        refused_for: Span(cells.take()?),
         ever_started: cells.take()?,
         hold: read_hold(&mut cells)?.map(Box::new),
-        stopping: cells.maybe_word(stopping_from_word)?,
+        stopping: cells.maybe_word(|word| named(Stopping::ALL, Stopping::word, word))?,
+        cancelled: cells.maybe_word(|word| named(Cancelled::ALL, Cancelled::word, word))?,
         settled_at: cells.maybe_time()?,
         output: cells.maybe_json()?,
     })
@@ -132,16 +135,7 @@ pub(super) fn read_hold(cells: &mut Cells<'_>) -> Result<Option<Hold>, Fault> {
     }
 }
 
-const fn stopping_word(stopping: Stopping) -> &'static str {
-    match stopping {
-        Stopping::Pause => "pause",
-        Stopping::Cancel => "cancel",
-        Stopping::Timeout => "timeout",
-    }
-}
-
-fn stopping_from_word(word: &str) -> Option<Stopping> {
-    [Stopping::Pause, Stopping::Cancel, Stopping::Timeout]
-        .into_iter()
-        .find(|stopping| stopping_word(*stopping) == word)
+/// The value that a word stands for.
+fn named<T: Copy>(all: &[T], word_of: impl Fn(T) -> &'static str, word: &str) -> Option<T> {
+    all.iter().copied().find(|value| word_of(*value) == word)
 }

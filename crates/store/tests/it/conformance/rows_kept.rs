@@ -8,10 +8,10 @@ use mainspring_core::ids::TaskRef;
 use mainspring_core::json::Json;
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{
-    AttemptEnd, CancelCause, Counts, Hold, RunError, RunHead, RunProgress, RunStatus, Stopping,
-    TaskRow,
+    AttemptEnd, CancelCause, Cancelled, Counts, Hold, RunError, RunHead, RunProgress, RunStatus,
+    Stopping, TaskRow,
 };
-use mainspring_core::time::Timestamp;
+use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::world::batch::Change;
 use mainspring_store::{RunsQuery, Store, StoredRun};
 
@@ -53,7 +53,8 @@ fn full_task(at: TaskRef, end: AttemptEnd) -> TaskRow {
         tries: 2,
         losses: 1,
         refusals: 4,
-        refused_since: Some(Timestamp(44)),
+        refused_for: Span(44),
+        cancelled: Some(Cancelled::RunTimeout),
         ever_started: true,
         hold: Some(Box::new(Hold { by: "policy".to_owned(), at: Timestamp(5) })),
         stopping: Some(Stopping::Timeout),
