@@ -2,7 +2,7 @@
 
 use super::run::{carry_on, say_unfinished, settings};
 use crate::args::RunArgs;
-use crate::embedded::{Ground, Life};
+use crate::embedded::{Follow, Ground, Life};
 use crate::exit::Exit;
 use crate::progress::Board;
 use crate::signals::Signals;
@@ -45,7 +45,8 @@ pub async fn resume(args: &RunArgs, wanted: &str) -> Result<Exit> {
         RunStatus::Paused => lift_hold(&life, run).await,
         _ => {}
     }
-    carry_on(args, life, (run, Board::of(definition, &stored)), &mut signals).await
+    let follow = Follow::new(run, Board::of(definition, &stored), None);
+    carry_on(args, life, follow, &mut signals).await
 }
 
 /// A run is there, but cannot go on now.

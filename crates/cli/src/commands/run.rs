@@ -7,7 +7,7 @@ use crate::embedded::{
 };
 use crate::exit::Exit;
 use crate::progress::Board;
-use crate::signals::Signals;
+use crate::signals::{Asked, Signals};
 use crate::source::Source;
 use crate::{data, draw, inputs, out};
 use anyhow::{Context as _, Result};
@@ -86,13 +86,11 @@ async fn start(args: &RunArgs, fresh: Fresh) -> Result<Exit> {
     let ground = Ground::take(&args.data.folder)?;
     say_unfinished(&ground.unfinished().await?, args);
     let life = Life::begin(ground, Load::Only(Vec::new()), settings(args)).await?;
-    let accepted = tokio::select! {
-        accepted = accept(&life, &fresh) => accepted,
-        _ = signals.next() => {
-            let _ = life.executor.kill_all();
-            return Ok(Exit::Cancelled);
-        }
-    };
+    let (accepted, asked) = accept_or_leave(&life, &fresh, &mut signals).await;
+    if asked == Some(Asked::Leave) {
+        leave(life).await;
+        std::process::exit(Exit::Cancelled.code().into());
+    }
     let run = match accepted {
         Ok(run) => run,
         Err(error) => return not_accepted(error, life, args).await,
@@ -100,7 +98,29 @@ async fn start(args: &RunArgs, fresh: Fresh) -> Result<Exit> {
     let count = fresh.definition.tasks.len();
     let tasks = if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") };
     out::say(&format!("run {run} of {}, {tasks}\n", fresh.definition.name));
-    carry_on(args, life, (run, Board::new(fresh.definition)), &mut signals).await
+    let follow = Follow::new(run, Board::new(fresh.definition), asked);
+    carry_on(args, life, follow, &mut signals).await
+}
+
+/// The first Ctrl-C waits until it is known what there is to cancel; the second does not.
+async fn accept_or_leave(
+    life: &Life,
+    fresh: &Fresh,
+    signals: &mut Signals,
+) -> (Result<RunId, NotAccepted>, Option<Asked>) {
+    let mut accept = std::pin::pin!(accept(life, fresh));
+    let mut asked = None;
+    loop {
+        tokio::select! {
+            accepted = &mut accept => return (accepted, asked),
+            next = signals.next() => {
+                if next == Asked::Leave || asked.is_some() {
+                    return (Err(NotAccepted::Stopped), Some(Asked::Leave));
+                }
+                asked = Some(next);
+            }
+        }
+    }
 }
 
 /// Other runs are not touched, but not kept secret either.
@@ -116,7 +136,10 @@ pub fn say_unfinished(runs: &[RunId], args: &RunArgs) {
         out::say(&format!("  {command}\n"));
     }
     if runs.len() > NAMED_MAX {
-        let command = data::command(&["runs", "--status", "running"], &args.data.folder);
+        let words = ["pending", "running", "paused", "cancelling"];
+        let statuses = words.iter().flat_map(|word| ["--status", word]);
+        let words: Vec<&str> = std::iter::once("runs").chain(statuses).collect();
+        let command = data::command(&words, &args.data.folder);
         out::say(&format!("  … and {} more: {command}\n", runs.len() - NAMED_MAX));
     }
 }
@@ -148,11 +171,10 @@ async fn not_accepted(error: NotAccepted, life: Life, args: &RunArgs) -> Result<
 pub async fn carry_on(
     args: &RunArgs,
     mut life: Life,
-    (run, board): (RunId, Board),
+    mut follow: Follow,
     signals: &mut Signals,
 ) -> Result<Exit> {
-    let definition = Arc::clone(board.definition());
-    let mut follow = Follow::new(run, board);
+    let (run, definition) = (follow.run, Arc::clone(follow.board.definition()));
     let ending = follow.until_over(&mut life, signals).await;
     let resume = data::command(&["run", "--resume", &run.to_string()], &args.data.folder);
     match ending {

@@ -43,16 +43,24 @@ pub struct Follow {
 }
 
 impl Follow {
-    pub fn new(run: RunId, board: Board) -> Self {
+    /// `asked` is what was asked before there was a run to cancel.
+    pub fn new(run: RunId, board: Board, asked: Option<Asked>) -> Self {
         let (troubles, reporter) = (BTreeSet::new(), Reporter::new());
-        Self { run, board, reporter, asked_to_end: 0, troubles, look: true }
+        let asked_to_end = u32::from(asked.is_some());
+        Self { run, board, reporter, asked_to_end, troubles, look: true }
     }
 
     pub async fn until_over(&mut self, life: &mut Life, signals: &mut Signals) -> Ending {
         let Life { engine, news, ground, .. } = life;
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut cancel: Pin<Box<dyn Future<Output = ()>>> = Box::pin(std::future::pending());
+        let mut cancel: Pin<Box<dyn Future<Output = ()>>> = match self.asked_to_end {
+            0 => Box::pin(std::future::pending()),
+            _ => {
+                self.say_cancelling();
+                Box::pin(cancel_run(engine, self.run))
+            }
+        };
         let mut batch = Vec::new();
         loop {
             tokio::select! {
@@ -123,6 +131,11 @@ impl Follow {
         if asked == Asked::Leave || self.asked_to_end > 1 {
             return true;
         }
+        self.say_cancelling();
+        false
+    }
+
+    fn say_cancelling(&mut self) {
         let live = self.board.live();
         let names: Vec<&str> = live.iter().map(|(name, _)| *name).take(NAMED_MAX).collect();
         let more = match live.len().saturating_sub(NAMED_MAX) {
@@ -136,7 +149,6 @@ impl Follow {
         let head = out::yellow("cancelling");
         self.reporter.line(&format!("{head} the run: {waits}"));
         self.reporter.flush();
-        false
     }
 
     fn leave(&mut self) {

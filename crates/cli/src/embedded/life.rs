@@ -3,12 +3,12 @@
 use super::ground::Ground;
 use anyhow::{Context as _, Result};
 use mainspring_core::limits::TOTAL_PERMITS_DEFAULT;
-use mainspring_core::work::{ExecutorKind, Report};
+use mainspring_core::work::ExecutorKind;
 use mainspring_engine::events::{Event, Observer};
 use mainspring_engine::{Engine, EngineConfig, Executors, Load};
-use mainspring_exec::{Executor, ProcessConfig, ProcessExecutor, Reports};
+use mainspring_exec::{Executor, ProcessConfig, ProcessExecutor};
 use mainspring_store::{Sqlite, Store};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -40,17 +40,11 @@ pub enum News {
 impl Life {
     pub async fn begin(ground: Ground, load: Load, settings: Settings) -> Result<Self> {
         let (sender, news) = unbounded_channel();
-        let relay = Arc::new(Relay::default());
-        let config = ProcessConfig {
+        let processes = ProcessConfig {
             data_id: ground.folder.id().to_string(),
             folder: ground.folder.path().to_owned(),
             pass_env: settings.pass_env,
         };
-        let runtime = tokio::runtime::Handle::current();
-        let reports = Arc::clone(&relay) as Arc<dyn Reports>;
-        let executor = ProcessExecutor::new(config, runtime, reports)
-            .context("processes cannot be started from here")?;
-        let executor = Arc::new(executor);
         let config = EngineConfig {
             store: Arc::clone(&ground.store) as Arc<dyn Store>,
             scheduler: ground.folder.id(),
@@ -62,12 +56,15 @@ impl Life {
             observer: Arc::new(Teller(sender)),
             store_patience: Some(STORE_PATIENCE),
         };
-        let process = Arc::clone(&executor) as Arc<dyn Executor>;
+        let mut made = None;
         let engine = Engine::start(config, |reports| {
-            relay.0.get_or_init(|| reports);
-            Ok(Executors::from([(ExecutorKind::Process, process)]))
+            let runtime = tokio::runtime::Handle::current();
+            let executor = Arc::new(ProcessExecutor::new(processes, runtime, reports)?);
+            made = Some(Arc::clone(&executor));
+            Ok(Executors::from([(ExecutorKind::Process, executor as Arc<dyn Executor>)]))
         });
         let engine = engine.await.context("the engine cannot start")?;
+        let executor = made.expect("an engine that starts has made its executors");
         Ok(Self { ground, engine, executor, news })
     }
 
@@ -79,25 +76,6 @@ impl Life {
     pub fn end(self) -> Ground {
         self.engine.shut_down();
         self.ground
-    }
-}
-
-/// Passes reports on to the engine, which is made after the executor because making an executor
-/// can fail. Nothing is reported before something was started, so none is lost.
-#[derive(Default)]
-struct Relay(OnceLock<Arc<dyn Reports>>);
-
-impl Reports for Relay {
-    fn report(&self, report: Report) {
-        if let Some(engine) = self.0.get() {
-            engine.report(report);
-        }
-    }
-
-    fn report_all(&self, reports: Vec<Report>) {
-        if let Some(engine) = self.0.get() {
-            engine.report_all(reports);
-        }
     }
 }
 
