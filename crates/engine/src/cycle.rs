@@ -18,7 +18,17 @@ pub enum Offered<A> {
     /// Applied or refused; the answer comes from `step` or `committed`.
     Taken,
     /// Something has to be read first. Offer it again with what was found.
-    Needs(Vec<Need>, Input, Option<A>),
+    Needs(Reading<A>),
+}
+
+/// An input that waits for what it needs.
+#[derive(Debug)]
+pub struct Reading<A> {
+    pub needs: Vec<Need>,
+    pub input: Input,
+    pub ask: Option<A>,
+    /// The world that asked. Only that one knows what has changed since.
+    epoch: u64,
 }
 
 /// What is to be done now.
@@ -76,13 +86,30 @@ impl<A> Cycle<A> {
     pub fn offer(&mut self, now: Timestamp, input: Input, ask: Option<A>) -> Offered<A> {
         let needs = self.world.needs(&input);
         if !needs.is_empty() {
-            return Offered::Needs(needs, input, ask);
+            return self.read_first(needs, input, ask);
         }
-        self.offer_with(now, input, Prefetched::default(), ask)
+        self.apply(now, input, Prefetched::default(), ask)
     }
 
-    /// Applies an input with what was found for its needs.
-    pub fn offer_with(
+    /// Applies an input with what was found for its needs. What was read for a world that
+    /// is gone may be older than this one, which could not tell: it is read again.
+    pub fn offer_found(
+        &mut self,
+        now: Timestamp,
+        reading: Reading<A>,
+        found: Prefetched,
+    ) -> Offered<A> {
+        if reading.epoch != self.world.epoch() {
+            return self.offer(now, reading.input, reading.ask);
+        }
+        self.apply(now, reading.input, found, reading.ask)
+    }
+
+    fn read_first(&self, needs: Vec<Need>, input: Input, ask: Option<A>) -> Offered<A> {
+        Offered::Needs(Reading { needs, input, ask, epoch: self.world.epoch() })
+    }
+
+    fn apply(
         &mut self,
         now: Timestamp,
         input: Input,
@@ -98,7 +125,7 @@ impl<A> Cycle<A> {
         match (&answer, again, ended) {
             (Err(Refusal::Outdated), Some(input), _) => {
                 let needs = self.world.needs(&input);
-                return Offered::Needs(needs, input, ask);
+                return self.read_first(needs, input, ask);
             }
             (Err(Refusal::Stale), _, Some(ticket)) => self.late.push(ticket),
             _ => {}
@@ -177,5 +204,44 @@ fn ended(input: &Input) -> Option<Ticket> {
             _,
             Reattached::Running | Reattached::NeverStarted | Reattached::Unknown { .. },
         ) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mainspring_core::ids::SchedulerId;
+    use mainspring_core::sketch::sketch;
+    use mainspring_core::world::WorldConfig;
+    use mainspring_core::world::input::Deploy;
+    use std::sync::Arc;
+
+    fn cycle(epoch: u64) -> Cycle<()> {
+        Cycle::new(World::new(&WorldConfig {
+            scheduler: SchedulerId::from_bytes([1; 16]),
+            ordinal: 1,
+            epoch,
+            next_run: 1,
+            next_stamp: 1,
+            seed: 1,
+            limits: Vec::new(),
+        }))
+    }
+
+    /// The commit of another version may have been durable although it was reported failed:
+    /// taken as it is, this answer would give two texts one number.
+    #[test]
+    fn what_was_read_for_a_world_that_is_gone_is_read_again() {
+        let definition = Arc::new(sketch("a"));
+        let deploy = Input::Deploy(Deploy { definition, text: "a".into(), hash: [1; 32] });
+        let offered = cycle(1).offer(Timestamp(0), deploy, Some(()));
+        let Offered::Needs(reading) = offered else { panic!("its latest version is needed") };
+        let mut next = cycle(2);
+        let offered = next.offer_found(Timestamp(0), reading, Prefetched::default());
+        let Offered::Needs(reading) = offered else { panic!("it is read again") };
+        let offered = next.offer_found(Timestamp(0), reading, Prefetched::default());
+        assert!(matches!(offered, Offered::Taken));
+        let Step::Commit(changes) = next.step(Timestamp(0)) else { panic!("it is applied") };
+        assert!(matches!(changes.as_slice(), [Change::NewVersion(version)] if version.number == 1));
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::act::Orders;
 use crate::clock::Clock;
-use crate::cycle::{Cycle, Done, Offered, Step};
+use crate::cycle::{Cycle, Done, Offered, Reading, Step};
 use crate::engine::{EngineConfig, Load, NotDone, Stopped};
 use crate::inbox::{Ask, Control, Inbox, Mail, Request};
 use crate::prefetch;
@@ -149,7 +149,7 @@ impl Driver {
             }
             Control::Loaded(Ok((registration, snapshots))) => self.take_up(registration, snapshots),
             Control::Loaded(Err(error)) => return self.store_failed(&error.to_string()),
-            Control::Found(request, found) => self.found(request, *found),
+            Control::Found(reading, found) => self.found(reading, *found),
             Control::Stop => self.stopping = true,
         }
         None
@@ -207,7 +207,7 @@ impl Driver {
         }
     }
 
-    fn found(&mut self, request: Request, found: Result<Prefetched, ReadError>) {
+    fn found(&mut self, reading: Reading<Ask>, found: Result<Prefetched, ReadError>) {
         self.readings -= 1;
         let answer = |ask: Option<Ask>, why| {
             if let Some(ask) = ask {
@@ -216,13 +216,13 @@ impl Driver {
         };
         let found = match found {
             Ok(found) => found,
-            Err(error) => return answer(request.ask, NotDone::Unreadable(error.to_string())),
+            Err(error) => return answer(reading.ask, NotDone::Unreadable(error.to_string())),
         };
         let Some(cycle) = &mut self.cycle else {
-            return answer(request.ask, NotDone::UnknownOutcome);
+            return answer(reading.ask, NotDone::UnknownOutcome);
         };
         let now = self.clock.now();
-        let offered = cycle.offer_with(now, request.input, found, request.ask);
+        let offered = cycle.offer_found(now, reading, found);
         if self.readings == 0 {
             cycle.nothing_is_being_read();
         }
@@ -230,12 +230,12 @@ impl Driver {
     }
 
     fn read_first(&mut self, offered: Offered<Ask>) {
-        let Offered::Needs(needs, input, ask) = offered else { return };
+        let Offered::Needs(reading) = offered else { return };
         self.readings += 1;
         let (store, inbox) = (Arc::clone(&self.config.store), Arc::clone(&self.inbox));
         self.runtime.spawn(async move {
-            let found = prefetch::find(&*store, needs).await;
-            inbox.control(Control::Found(Request { input, ask }, Box::new(found)));
+            let found = prefetch::find(&*store, &reading.needs).await;
+            inbox.control(Control::Found(reading, Box::new(found)));
         });
     }
 

@@ -110,6 +110,11 @@ impl World {
         self.departed.clear();
     }
 
+    /// Which of its scheduler's worlds this is.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
     pub fn run(&self, id: RunId) -> Option<&Run> {
         self.runs.get(self.by_id.get(&id)?)
     }
