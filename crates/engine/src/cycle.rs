@@ -62,11 +62,13 @@ pub struct Cycle<A> {
     late: Vec<Ticket>,
     /// The batch that is being committed.
     in_flight: Option<Done<A>>,
+    /// Readings of the store that this world waits for.
+    readings: usize,
 }
 
 impl<A> Cycle<A> {
     pub fn new(world: World) -> Self {
-        Self { world, gathering: Vec::new(), late: Vec::new(), in_flight: None }
+        Self { world, gathering: Vec::new(), late: Vec::new(), in_flight: None, readings: 0 }
     }
 
     pub fn world(&self) -> &World {
@@ -102,10 +104,20 @@ impl<A> Cycle<A> {
         if reading.epoch != self.world.epoch() {
             return self.offer(now, reading.input, reading.ask);
         }
+        self.readings -= 1;
         self.apply(now, reading.input, found, reading.ask)
     }
 
-    fn read_first(&self, needs: Vec<Need>, input: Input, ask: Option<A>) -> Offered<A> {
+    /// Nothing will come of a reading. Gives back whoever waits for it.
+    pub fn give_up(&mut self, reading: Reading<A>) -> Option<A> {
+        if reading.epoch == self.world.epoch() {
+            self.readings -= 1;
+        }
+        reading.ask
+    }
+
+    fn read_first(&mut self, needs: Vec<Need>, input: Input, ask: Option<A>) -> Offered<A> {
+        self.readings += 1;
         Offered::Needs(Reading { needs, input, ask, epoch: self.world.epoch() })
     }
 
@@ -134,11 +146,6 @@ impl<A> Cycle<A> {
             self.gathering.push((ask, answer));
         }
         Offered::Taken
-    }
-
-    /// No reading of the store is under way: outdated ones need no longer be recognised.
-    pub fn nothing_is_being_read(&mut self) {
-        self.world.forget_departed();
     }
 
     /// Turns the wheel: what is due becomes decided, what is decided becomes a batch.
@@ -178,8 +185,12 @@ impl<A> Cycle<A> {
         })
     }
 
-    /// The batch is durable.
+    /// The batch is durable. Unless something is being read, nothing that is read from here
+    /// on can be older than a run that left memory with it.
     pub fn committed(&mut self) -> Done<A> {
+        if self.readings == 0 {
+            self.world.forget_departed();
+        }
         self.in_flight.take().expect("a commit was under way")
     }
 
@@ -210,10 +221,14 @@ fn ended(input: &Input) -> Option<Ticket> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mainspring_core::ids::SchedulerId;
+    use mainspring_core::ids::{RunId, SchedulerId};
+    use mainspring_core::json::Json;
+    use mainspring_core::kernel::row::RunStatus;
     use mainspring_core::sketch::sketch;
     use mainspring_core::world::WorldConfig;
-    use mainspring_core::world::input::Deploy;
+    use mainspring_core::world::input::{Command, Deploy, Trigger, Verb};
+    use mainspring_core::world::snapshot::RunSnapshot;
+    use std::collections::BTreeMap;
     use std::sync::Arc;
 
     fn cycle(epoch: u64) -> Cycle<()> {
@@ -243,5 +258,62 @@ mod tests {
         assert!(matches!(offered, Offered::Taken));
         let Step::Commit(changes) = next.step(Timestamp(0)) else { panic!("it is applied") };
         assert!(matches!(changes.as_slice(), [Change::NewVersion(version)] if version.number == 1));
+    }
+
+    /// Offers an input and reads what it needs at once.
+    fn ask(cycle: &mut Cycle<()>, input: Input, found: Prefetched) {
+        if let Offered::Needs(reading) = cycle.offer(Timestamp(0), input, None) {
+            let offered = cycle.offer_found(Timestamp(0), reading, found);
+            assert!(matches!(offered, Offered::Taken));
+        }
+    }
+
+    fn command(run: RunId) -> Input {
+        let by = "someone".to_owned();
+        Input::Command(Command { run, task: None, verb: Verb::Pause, by })
+    }
+
+    /// It left memory with a batch that is not durable yet, so the store still shows it as it
+    /// was before. That some other reading has ended meanwhile changes nothing.
+    #[test]
+    fn a_run_that_is_just_ending_is_not_taken_for_somebody_elses() {
+        let mut cycle = cycle(1);
+        let definition = Arc::new(sketch("a noop"));
+        let deploy =
+            Deploy { definition: Arc::clone(&definition), text: "a".into(), hash: [1; 32] };
+        ask(&mut cycle, Input::Deploy(deploy), Prefetched::default());
+        ask(&mut cycle, Input::Trigger(trigger()), Prefetched::default());
+        let Step::Commit(changes) = cycle.step(Timestamp(0)) else { panic!("a run ends") };
+        let run = changes.iter().find_map(|change| match change {
+            Change::NewRun(head, progress) => Some((head.clone(), progress.clone())),
+            _ => None,
+        });
+        let (head, mut progress) = run.expect("it is new");
+        let (id, status) = (head.id, progress.status);
+        assert_eq!(status, RunStatus::Success);
+        ask(&mut cycle, command(RunId::from_bytes([7; 16])), Prefetched::default());
+
+        // Durable before this batch: the run, not ended.
+        (progress.status, progress.stamp) = (RunStatus::Running, 0);
+        let tasks = Vec::new();
+        let older = RunSnapshot { head, progress, definition, tasks };
+        let Offered::Needs(reading) = cycle.offer(Timestamp(0), command(id), Some(())) else {
+            panic!("the run is not in memory any more")
+        };
+        let found = Prefetched { run: Some(older), version: None };
+        let offered = cycle.offer_found(Timestamp(0), reading, found);
+        assert!(matches!(offered, Offered::Needs(_)), "it is read again");
+    }
+
+    fn trigger() -> Trigger {
+        Trigger {
+            workflow: "sketch".into(),
+            version: None,
+            input: Json::empty_object(),
+            labels: BTreeMap::new(),
+            priority: 0,
+            triggered_by: "test".to_owned(),
+            workdir: "/".to_owned(),
+        }
     }
 }

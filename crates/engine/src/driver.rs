@@ -36,8 +36,6 @@ pub(crate) struct Driver {
     /// None while it is being loaded again.
     cycle: Option<Cycle<Ask>>,
     backlog: Mail,
-    /// Readings of the store under way.
-    readings: usize,
     trouble: Option<Trouble>,
     stopping: bool,
 }
@@ -64,7 +62,6 @@ impl Driver {
             fence: registration.fence,
             cycle: None,
             backlog: Mail::default(),
-            readings: 0,
             trouble: None,
             stopping: false,
         };
@@ -208,30 +205,27 @@ impl Driver {
     }
 
     fn found(&mut self, reading: Reading<Ask>, found: Result<Prefetched, ReadError>) {
-        self.readings -= 1;
         let answer = |ask: Option<Ask>, why| {
             if let Some(ask) = ask {
                 let _ = ask.send(Err(why));
             }
         };
-        let found = match found {
-            Ok(found) => found,
-            Err(error) => return answer(reading.ask, NotDone::Unreadable(error.to_string())),
-        };
         let Some(cycle) = &mut self.cycle else {
             return answer(reading.ask, NotDone::UnknownOutcome);
         };
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => {
+                return answer(cycle.give_up(reading), NotDone::Unreadable(error.to_string()));
+            }
+        };
         let now = self.clock.now();
         let offered = cycle.offer_found(now, reading, found);
-        if self.readings == 0 {
-            cycle.nothing_is_being_read();
-        }
         self.read_first(offered);
     }
 
     fn read_first(&mut self, offered: Offered<Ask>) {
         let Offered::Needs(reading) = offered else { return };
-        self.readings += 1;
         let (store, inbox) = (Arc::clone(&self.config.store), Arc::clone(&self.inbox));
         self.runtime.spawn(async move {
             let found = prefetch::find(&*store, &reading.needs).await;

@@ -96,9 +96,6 @@ impl Life {
             }
         }
         let offered = self.cycle.offer_found(now, reading, found);
-        if self.readings.is_empty() {
-            self.cycle.nothing_is_being_read();
-        }
         self.offered(offered);
     }
 
