@@ -18,7 +18,17 @@ pub enum Offered<A> {
     /// Applied or refused; the answer comes from `step` or `committed`.
     Taken,
     /// Something has to be read first. Offer it again with what was found.
-    Needs(Vec<Need>, Input, Option<A>),
+    Needs(Reading<A>),
+}
+
+/// An input that waits for what it needs.
+#[derive(Debug)]
+pub struct Reading<A> {
+    pub needs: Vec<Need>,
+    pub input: Input,
+    pub ask: Option<A>,
+    /// The world that asked. Only that one knows what has changed since.
+    epoch: u64,
 }
 
 /// What is to be done now.
@@ -52,11 +62,13 @@ pub struct Cycle<A> {
     late: Vec<Ticket>,
     /// The batch that is being committed.
     in_flight: Option<Done<A>>,
+    /// Readings of the store that this world waits for.
+    readings: usize,
 }
 
 impl<A> Cycle<A> {
     pub fn new(world: World) -> Self {
-        Self { world, gathering: Vec::new(), late: Vec::new(), in_flight: None }
+        Self { world, gathering: Vec::new(), late: Vec::new(), in_flight: None, readings: 0 }
     }
 
     pub fn world(&self) -> &World {
@@ -65,6 +77,11 @@ impl<A> Cycle<A> {
 
     pub fn is_committing(&self) -> bool {
         self.in_flight.is_some()
+    }
+
+    /// Readings of the store under way.
+    pub fn readings(&self) -> usize {
+        self.readings
     }
 
     /// Answers wait for the next step.
@@ -76,13 +93,40 @@ impl<A> Cycle<A> {
     pub fn offer(&mut self, now: Timestamp, input: Input, ask: Option<A>) -> Offered<A> {
         let needs = self.world.needs(&input);
         if !needs.is_empty() {
-            return Offered::Needs(needs, input, ask);
+            return self.read_first(needs, input, ask);
         }
-        self.offer_with(now, input, Prefetched::default(), ask)
+        self.apply(now, input, Prefetched::default(), ask)
     }
 
-    /// Applies an input with what was found for its needs.
-    pub fn offer_with(
+    /// Applies an input with what was found for its needs. What was read for a world that
+    /// is gone may be older than this one, which could not tell: it is read again.
+    pub fn offer_found(
+        &mut self,
+        now: Timestamp,
+        reading: Reading<A>,
+        found: Prefetched,
+    ) -> Offered<A> {
+        if reading.epoch != self.world.epoch() {
+            return self.offer(now, reading.input, reading.ask);
+        }
+        self.readings -= 1;
+        self.apply(now, reading.input, found, reading.ask)
+    }
+
+    /// Nothing will come of a reading. Gives back whoever waits for it.
+    pub fn give_up(&mut self, reading: Reading<A>) -> Option<A> {
+        if reading.epoch == self.world.epoch() {
+            self.readings -= 1;
+        }
+        reading.ask
+    }
+
+    fn read_first(&mut self, needs: Vec<Need>, input: Input, ask: Option<A>) -> Offered<A> {
+        self.readings += 1;
+        Offered::Needs(Reading { needs, input, ask, epoch: self.world.epoch() })
+    }
+
+    fn apply(
         &mut self,
         now: Timestamp,
         input: Input,
@@ -98,7 +142,7 @@ impl<A> Cycle<A> {
         match (&answer, again, ended) {
             (Err(Refusal::Outdated), Some(input), _) => {
                 let needs = self.world.needs(&input);
-                return Offered::Needs(needs, input, ask);
+                return self.read_first(needs, input, ask);
             }
             (Err(Refusal::Stale), _, Some(ticket)) => self.late.push(ticket),
             _ => {}
@@ -107,14 +151,6 @@ impl<A> Cycle<A> {
             self.gathering.push((ask, answer));
         }
         Offered::Taken
-    }
-
-    /// No reading of the store is under way: outdated ones need no longer be recognised,
-    /// unless a run has just left memory whose end is not durable yet.
-    pub fn nothing_is_being_read(&mut self) {
-        if !self.is_committing() {
-            self.world.forget_departed();
-        }
     }
 
     /// Turns the wheel: what is due becomes decided, what is decided becomes a batch.
@@ -154,8 +190,12 @@ impl<A> Cycle<A> {
         })
     }
 
-    /// The batch is durable.
+    /// The batch is durable. Unless something is being read, nothing that is read from here
+    /// on can be older than a run that left memory with it.
     pub fn committed(&mut self) -> Done<A> {
+        if self.readings == 0 {
+            self.world.forget_departed();
+        }
         self.in_flight.take().expect("a commit was under way")
     }
 
@@ -180,5 +220,105 @@ fn ended(input: &Input) -> Option<Ticket> {
             _,
             Reattached::Running | Reattached::NeverStarted | Reattached::Unknown { .. },
         ) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mainspring_core::ids::{RunId, SchedulerId};
+    use mainspring_core::json::Json;
+    use mainspring_core::kernel::row::RunStatus;
+    use mainspring_core::sketch::sketch;
+    use mainspring_core::world::WorldConfig;
+    use mainspring_core::world::input::{Command, Deploy, Trigger, Verb};
+    use mainspring_core::world::snapshot::RunSnapshot;
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    fn cycle(epoch: u64) -> Cycle<()> {
+        Cycle::new(World::new(&WorldConfig {
+            scheduler: SchedulerId::from_bytes([1; 16]),
+            ordinal: 1,
+            epoch,
+            next_run: 1,
+            next_stamp: 1,
+            seed: 1,
+            limits: Vec::new(),
+        }))
+    }
+
+    /// The commit of another version may have been durable although it was reported failed:
+    /// taken as it is, this answer would give two texts one number.
+    #[test]
+    fn what_was_read_for_a_world_that_is_gone_is_read_again() {
+        let definition = Arc::new(sketch("a"));
+        let deploy = Input::Deploy(Deploy { definition, text: "a".into(), hash: [1; 32] });
+        let offered = cycle(1).offer(Timestamp(0), deploy, Some(()));
+        let Offered::Needs(reading) = offered else { panic!("its latest version is needed") };
+        let mut next = cycle(2);
+        let offered = next.offer_found(Timestamp(0), reading, Prefetched::default());
+        let Offered::Needs(reading) = offered else { panic!("it is read again") };
+        let offered = next.offer_found(Timestamp(0), reading, Prefetched::default());
+        assert!(matches!(offered, Offered::Taken));
+        let Step::Commit(changes) = next.step(Timestamp(0)) else { panic!("it is applied") };
+        assert!(matches!(changes.as_slice(), [Change::NewVersion(version)] if version.number == 1));
+    }
+
+    /// Offers an input and reads what it needs at once.
+    fn ask(cycle: &mut Cycle<()>, input: Input, found: Prefetched) {
+        if let Offered::Needs(reading) = cycle.offer(Timestamp(0), input, None) {
+            let offered = cycle.offer_found(Timestamp(0), reading, found);
+            assert!(matches!(offered, Offered::Taken));
+        }
+    }
+
+    fn command(run: RunId) -> Input {
+        let by = "someone".to_owned();
+        Input::Command(Command { run, task: None, verb: Verb::Pause, by })
+    }
+
+    /// It left memory with a batch that is not durable yet, so the store still shows it as it
+    /// was before. That some other reading has ended meanwhile changes nothing.
+    #[test]
+    fn a_run_that_is_just_ending_is_not_taken_for_somebody_elses() {
+        let mut cycle = cycle(1);
+        let definition = Arc::new(sketch("a noop"));
+        let deploy =
+            Deploy { definition: Arc::clone(&definition), text: "a".into(), hash: [1; 32] };
+        ask(&mut cycle, Input::Deploy(deploy), Prefetched::default());
+        ask(&mut cycle, Input::Trigger(trigger()), Prefetched::default());
+        let Step::Commit(changes) = cycle.step(Timestamp(0)) else { panic!("a run ends") };
+        let run = changes.iter().find_map(|change| match change {
+            Change::NewRun(head, progress) => Some((head.clone(), progress.clone())),
+            _ => None,
+        });
+        let (head, mut progress) = run.expect("it is new");
+        let (id, status) = (head.id, progress.status);
+        assert_eq!(status, RunStatus::Success);
+        ask(&mut cycle, command(RunId::from_bytes([7; 16])), Prefetched::default());
+
+        // Durable before this batch: the run, not ended.
+        (progress.status, progress.stamp) = (RunStatus::Running, 0);
+        let tasks = Vec::new();
+        let older = RunSnapshot { head, progress, definition, tasks };
+        let Offered::Needs(reading) = cycle.offer(Timestamp(0), command(id), Some(())) else {
+            panic!("the run is not in memory any more")
+        };
+        let found = Prefetched { run: Some(older), version: None };
+        let offered = cycle.offer_found(Timestamp(0), reading, found);
+        assert!(matches!(offered, Offered::Needs(_)), "it is read again");
+    }
+
+    fn trigger() -> Trigger {
+        Trigger {
+            workflow: "sketch".into(),
+            version: None,
+            input: Json::empty_object(),
+            labels: BTreeMap::new(),
+            priority: 0,
+            triggered_by: "test".to_owned(),
+            workdir: "/".to_owned(),
+        }
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::act::Orders;
 use crate::clock::Clock;
-use crate::cycle::{Cycle, Done, Offered, Step};
+use crate::cycle::{Cycle, Done, Offered, Reading, Step};
 use crate::engine::{EngineConfig, Load, NotDone, Stopped};
 use crate::inbox::{Ask, Control, Inbox, Mail, Request};
 use crate::prefetch;
@@ -38,8 +38,6 @@ pub(crate) struct Driver {
     /// None while it is being loaded again.
     cycle: Option<Cycle<Ask>>,
     backlog: Mail,
-    /// Readings of the store under way.
-    readings: usize,
     trouble: Option<Trouble>,
     stopping: bool,
 }
@@ -66,7 +64,6 @@ impl Driver {
             fence: registration.fence,
             cycle: None,
             backlog: Mail::default(),
-            readings: 0,
             trouble: None,
             stopping: false,
         };
@@ -123,8 +120,9 @@ impl Driver {
     }
 
     fn room(&self) -> usize {
-        let ready = self.cycle.is_some() && self.backlog.requests.is_empty();
-        if ready && self.readings < READINGS_MAX { REQUESTS_AT_ONCE } else { 0 }
+        let Some(cycle) = &self.cycle else { return 0 };
+        let ready = self.backlog.requests.is_empty() && cycle.readings() < READINGS_MAX;
+        if ready { REQUESTS_AT_ONCE } else { 0 }
     }
 
     /// How long to wait for mail; for ever when only mail can change anything.
@@ -141,9 +139,6 @@ impl Driver {
                 self.trouble = None;
                 let cycle = self.cycle.as_mut().expect("a commit was under way");
                 let done = cycle.committed();
-                if self.readings == 0 {
-                    cycle.nothing_is_being_read();
-                }
                 self.finish(done);
             }
             Control::CommitDone(Err(CommitError::Fenced)) => return Some(Stopped::Fenced),
@@ -155,7 +150,7 @@ impl Driver {
             }
             Control::Loaded(Ok((registration, snapshots))) => self.take_up(registration, snapshots),
             Control::Loaded(Err(error)) => return self.store_failed(&error.to_string()),
-            Control::Found(request, found) => self.found(request, *found),
+            Control::Found(reading, found) => self.found(reading, *found),
             Control::Stop => self.stopping = true,
         }
         None
@@ -213,35 +208,32 @@ impl Driver {
         }
     }
 
-    fn found(&mut self, request: Request, found: Result<Prefetched, ReadError>) {
-        self.readings -= 1;
+    fn found(&mut self, reading: Reading<Ask>, found: Result<Prefetched, ReadError>) {
         let answer = |ask: Option<Ask>, why| {
             if let Some(ask) = ask {
                 let _ = ask.send(Err(why));
             }
         };
+        let Some(cycle) = &mut self.cycle else {
+            return answer(reading.ask, NotDone::UnknownOutcome);
+        };
         let found = match found {
             Ok(found) => found,
-            Err(error) => return answer(request.ask, NotDone::Unreadable(error.to_string())),
-        };
-        let Some(cycle) = &mut self.cycle else {
-            return answer(request.ask, NotDone::UnknownOutcome);
+            Err(error) => {
+                return answer(cycle.give_up(reading), NotDone::Unreadable(error.to_string()));
+            }
         };
         let now = self.clock.now();
-        let offered = cycle.offer_with(now, request.input, found, request.ask);
-        if self.readings == 0 {
-            cycle.nothing_is_being_read();
-        }
+        let offered = cycle.offer_found(now, reading, found);
         self.read_first(offered);
     }
 
     fn read_first(&mut self, offered: Offered<Ask>) {
-        let Offered::Needs(needs, input, ask) = offered else { return };
-        self.readings += 1;
+        let Offered::Needs(reading) = offered else { return };
         let (store, inbox) = (Arc::clone(&self.config.store), Arc::clone(&self.inbox));
         self.runtime.spawn(async move {
-            let found = prefetch::find(&*store, needs).await;
-            inbox.control(Control::Found(Request { input, ask }, Box::new(found)));
+            let found = prefetch::find(&*store, &reading.needs).await;
+            inbox.control(Control::Found(reading, Box::new(found)));
         });
     }
 

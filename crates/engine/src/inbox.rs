@@ -7,6 +7,7 @@
 //!  requests ──► bounded ┘
 //! ```
 
+use crate::cycle::Reading;
 use crate::engine::NotDone;
 use mainspring_core::work::Report;
 use mainspring_core::world::input::{Input, Prefetched, Reply, Verb};
@@ -33,7 +34,7 @@ pub(crate) struct Request {
 #[derive(Debug)]
 pub(crate) enum Control {
     CommitDone(Result<(), CommitError>),
-    Found(Request, Box<Result<Prefetched, ReadError>>),
+    Found(Reading<Ask>, Box<Result<Prefetched, ReadError>>),
     Loaded(Result<(Registration, Vec<RunSnapshot>), ReadError>),
     Stop,
 }

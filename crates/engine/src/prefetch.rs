@@ -13,18 +13,18 @@ use std::sync::Arc;
 use crate::engine::Load;
 
 /// Finds everything on the list.
-pub(crate) async fn find(store: &dyn Store, needs: Vec<Need>) -> Result<Prefetched, ReadError> {
+pub(crate) async fn find(store: &dyn Store, needs: &[Need]) -> Result<Prefetched, ReadError> {
     let mut found = Prefetched::default();
     for need in needs {
         match need {
             Need::LatestVersion(workflow) => {
-                found.version = version(store, &workflow, None).await?;
+                found.version = version(store, workflow, None).await?;
             }
             Need::Version(workflow, number) => {
-                found.version = version(store, &workflow, Some(number)).await?;
+                found.version = version(store, workflow, Some(*number)).await?;
             }
             Need::Run(id) => {
-                found.run = match store.run(id).await? {
+                found.run = match store.run(*id).await? {
                     Some(stored) => Some(snapshot(store, stored, &mut BTreeMap::new()).await?),
                     None => None,
                 };

@@ -113,6 +113,11 @@ impl World {
         self.departed.clear();
     }
 
+    /// Which of its scheduler's worlds this is.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
     pub fn run(&self, id: RunId) -> Option<&Run> {
         self.runs.get(self.by_id.get(&id)?)
     }
@@ -158,7 +163,8 @@ impl World {
         edit(row);
         let (fact_now, timer_now) = (row.fact, due(row, task));
 
-        if timer != timer_now {
+        // A timer that has fired is gone: with another fact the same time counts anew.
+        if timer != timer_now || fact != fact_now {
             let timer_of = |at| Timer { at, run: key, task: Some(TaskRef::plain(no)) };
             timer.into_iter().for_each(|at| self.timers.disarm(&timer_of(at)));
             timer_now.into_iter().for_each(|at| self.timers.arm(timer_of(at)));

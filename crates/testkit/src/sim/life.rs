@@ -7,10 +7,10 @@ use mainspring_core::spec::definition::Definition;
 use mainspring_core::time::Timestamp;
 use mainspring_core::work::{Life as Which, Question};
 use mainspring_core::world::batch::Effect;
-use mainspring_core::world::input::{Input, Need, Prefetched};
+use mainspring_core::world::input::{Need, Prefetched};
 use mainspring_core::world::snapshot::RunSnapshot;
 use mainspring_core::world::{World, WorldConfig};
-use mainspring_engine::cycle::{Cycle, Done, Offered, Step};
+use mainspring_engine::cycle::{Cycle, Done, Offered, Reading, Step};
 use mainspring_store::{Fence, Model};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct Life {
     pub cycle: Cycle<Ask>,
     pub fence: Fence,
     pub orders: VecDeque<Order>,
-    pub readings: Vec<(Vec<Need>, Input, Option<Ask>)>,
+    pub readings: Vec<Reading<Ask>>,
     /// Attempts that a former life of the process dispatched.
     former: BTreeSet<AttemptId>,
 }
@@ -81,24 +81,21 @@ impl Life {
     }
 
     pub fn offered(&mut self, offered: Offered<Ask>) {
-        if let Offered::Needs(needs, input, ask) = offered {
-            self.readings.push((needs, input, ask));
+        if let Offered::Needs(reading) = offered {
+            self.readings.push(reading);
         }
     }
 
     /// Ends one reading, in any order.
     pub fn read(&mut self, pick: usize, now: Timestamp, model: &Model, known: &Definitions) {
-        let (needs, input, ask) = self.readings.swap_remove(pick);
+        let reading = self.readings.swap_remove(pick);
         let mut found = Prefetched::default();
-        for need in needs {
+        for need in &reading.needs {
             if let Need::Run(id) = need {
-                found.run = snapshot(model, known, id);
+                found.run = snapshot(model, known, *id);
             }
         }
-        let offered = self.cycle.offer_with(now, input, found, ask);
-        if self.readings.is_empty() {
-            self.cycle.nothing_is_being_read();
-        }
+        let offered = self.cycle.offer_found(now, reading, found);
         self.offered(offered);
     }
 

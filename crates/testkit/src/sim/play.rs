@@ -13,7 +13,7 @@ use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::world::batch::Effect;
 use mainspring_core::world::chance::Chance;
 use mainspring_core::world::input::{Deploy, Input, Refusal, Reply, Verb};
-use mainspring_engine::cycle::Done;
+use mainspring_engine::cycle::{Done, Offered};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -176,7 +176,9 @@ impl Play {
                 text: "simulated".into(),
                 hash: [1; 32],
             });
-            let _ = life.cycle.offer_with(self.now, deploy, Default::default(), None);
+            if let Offered::Needs(reading) = life.cycle.offer(self.now, deploy, None) {
+                let _ = life.cycle.offer_found(self.now, reading, Default::default());
+            }
         }
         self.life = Some(life);
     }

@@ -138,8 +138,8 @@ impl Stage {
                 self.live.insert(start.ticket.task.no, start.ticket);
             }
             Effect::Stop(_, stop) => {
-                let line = format!("stop {} {:?}", name(stop.ticket.task.no), stop.why);
-                self.said.push(line.to_lowercase());
+                let name = name(stop.ticket.task.no);
+                self.said.push(format!("stop {name} {}", stop.why.word()));
             }
             Effect::Reattach(_, Question { ticket, .. }) => {
                 self.said.push(format!("reattach {}", name(ticket.task.no)));

@@ -71,6 +71,20 @@ fn refused_starts_are_bounded_by_the_start_timeout() {
     assert_eq!(error.class.word(), "start_timeout");
 }
 
+/// The last wait ends exactly when the start_timeout does.
+#[test]
+fn a_start_at_the_last_moment_is_bounded_too() {
+    let mut stage = Stage::new("a");
+    let mut said = stage.said.len();
+    for wait in [1, 2, 4, 8, 16, 30, 30, 30, 30, 30, 30, 30, 30, 29] {
+        said = stage.said.len();
+        stage.play(&format!("a refuse; wait {wait}"));
+    }
+    assert_eq!(stage.said[said..].join("; "), "start a; stop a start_timeout");
+    stage.play("a unstarted");
+    assert_eq!(stage.shown(), "failed: a=failed");
+}
+
 #[test]
 fn an_attempt_that_was_taken_ends_the_row_of_refusals() {
     let mut stage = Stage::new("a retries=3");
