@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
 use crate::checkout::{self, cargo};
+use crate::generated;
 use crate::tidy;
 use crate::tools::{self, Runner};
 
@@ -22,6 +23,8 @@ pub enum Step {
     Clippy,
     /// The house rules
     Tidy,
+    /// Generated files are current
+    Gen,
     /// Examples in doc comments
     Doc,
     /// All other tests
@@ -63,6 +66,7 @@ pub fn run(root: &Path, step: Step) -> Result<Duration> {
         Step::Fmt => cargo_step(root, name, FMT),
         Step::Clippy => cargo_step(root, name, CLIPPY),
         Step::Tidy => announced(name, "the house rules", || tidy::report::run(root)),
+        Step::Gen => announced(name, "generated files are current", || generated::check(root)),
         Step::Doc if has_doc_tests(root)? => cargo_step(root, name, DOC),
         Step::Doc => announced(name, "no examples in doc comments, nothing to run", || Ok(())),
         Step::Test => match tools::runner(root) {
@@ -132,6 +136,7 @@ fn name(step: Step) -> &'static str {
         Step::Fmt => "fmt",
         Step::Clippy => "clippy",
         Step::Tidy => "tidy",
+        Step::Gen => "gen",
         Step::Doc => "doc",
         Step::Test => "test",
     }

@@ -10,6 +10,9 @@
 mod checkout;
 mod clean_clone;
 mod door;
+mod generated;
+mod mutants;
+mod sim;
 mod tidy;
 mod tools;
 
@@ -34,6 +37,27 @@ enum Command {
     },
     /// Check the house rules that no compiler knows
     Tidy,
+    /// Play simulated worlds: `--seeds N [--from SEED] [--minutes M] [--covered]` plays many,
+    /// `--seed SEED` tells the story of one
+    Sim {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
+        options: Vec<String>,
+    },
+    /// Break core and engine on purpose, one breakage at a time, and see each noticed
+    Mutants {
+        /// Worlds in which each has to be noticed
+        #[arg(long, default_value_t = 10_000)]
+        seeds: u64,
+        /// Only those with this in their name
+        #[arg(long)]
+        named: Option<String>,
+    },
+    /// Write the files that come from code: docs/states.md
+    Gen {
+        /// Only say whether they are current
+        #[arg(long)]
+        check: bool,
+    },
     /// Clone HEAD into a temporary folder and run `.ci/run` there, from a cold cache
     CleanClone,
 }
@@ -50,10 +74,14 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> anyhow::Result<()> {
     let root = checkout::root()?;
-    match args.command {
+    match &args.command {
         Command::Test { only: None } => door::pass(&root),
-        Command::Test { only: Some(step) } => door::run(&root, step).map(drop),
+        Command::Test { only: Some(step) } => door::run(&root, *step).map(drop),
         Command::Tidy => tidy::report::run(&root),
+        Command::Sim { options } => sim::run(&root, options),
+        Command::Mutants { seeds, named } => mutants::hunt::run(&root, *seeds, named.as_deref()),
+        Command::Gen { check: true } => generated::check(&root),
+        Command::Gen { check: false } => generated::write(&root),
         Command::CleanClone => clean_clone::run(&root),
     }
 }

@@ -1,112 +1,178 @@
-//! Plays many worlds on all cores: `sim --seeds N [--from SEED] [--minutes M]`, or one again:
-//! `sim --seed SEED`. Ends with 1 and the failing seed when a promise is broken.
+//! Plays many worlds on all cores: `sim --seeds N [--from SEED] [--minutes M]`, or tells the
+//! story of one: `sim --seed SEED [--steps N] [--tasks N] [--without KIND,KIND]`. Ends with 1
+//! when a promise is broken. `--covered` prints how often each thing happened and wants all
+//! of them; `--brief` says which promise is broken and no more.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
-use mainspring_testkit::sim::{Failure, Report, play};
+use mainspring_testkit::sim::{Failure, Scenario, Story, Tally, Trouble, play, shrink, tell};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-struct Wanted {
+const USAGE: &str = "usage: sim --seeds N [--from SEED] [--minutes M] [--covered] [--brief]
+       sim --seed SEED [--steps N] [--tasks N] [--without KIND,KIND]";
+
+struct Many {
     from: u64,
     seeds: u64,
-    minutes: u64,
+    patience: Duration,
+    covered: bool,
+    brief: bool,
+}
+
+enum Wanted {
+    Many(Many),
+    One(Scenario),
 }
 
 fn main() -> ExitCode {
-    let wanted = match read_arguments() {
-        Ok(wanted) => wanted,
+    // A panic in a world is a broken promise and is reported as one.
+    std::panic::set_hook(Box::new(|_| {}));
+    match read_arguments() {
+        Ok(Wanted::Many(many)) => play_many(&many),
+        Ok(Wanted::One(scenario)) => tell_one(&scenario),
         Err(what) => {
-            eprintln!("{what}\nusage: sim --seeds N [--from SEED] [--minutes M] | sim --seed SEED");
-            return ExitCode::from(2);
+            eprintln!("{what}\n{USAGE}");
+            ExitCode::from(2)
         }
-    };
-    let begun = Instant::now();
-    let (sum, played, failure) = play_all(&wanted, begun);
-    if let Some(failure) = failure {
-        println!("{failure}");
-        println!("again: cargo xtask sim --seed {}", failure.seed);
-        println!("FAILED after {played} worlds");
-        return ExitCode::FAILURE;
     }
-    let rate = played as f64 / begun.elapsed().as_secs_f64();
-    println!("{played} worlds kept every promise in {:.1?} ({rate:.0}/s)", begun.elapsed());
-    println!(
-        "{} steps, {} runs accepted, {} attempts begun, {} commits, {} of them failed, {} kills",
-        sum.steps, sum.runs, sum.attempts, sum.commits, sum.failed_commits, sum.crashes
-    );
-    ExitCode::SUCCESS
 }
 
 fn read_arguments() -> Result<Wanted, String> {
-    let mut wanted = Wanted { from: 0, seeds: 2_000, minutes: u64::MAX };
+    let mut many =
+        Many { from: 0, seeds: 2_000, patience: Duration::MAX, covered: false, brief: false };
+    let mut one: Option<Scenario> = None;
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
-        let value = words.next().ok_or_else(|| format!("{word} wants a number"))?;
-        let value = value.parse().map_err(|_| format!("{word} wants a number, not '{value}'"))?;
         match word.as_str() {
-            "--seeds" => wanted.seeds = value,
-            "--from" => wanted.from = value,
-            "--minutes" => wanted.minutes = value,
-            "--seed" => (wanted.from, wanted.seeds) = (value, 1),
-            unknown => return Err(format!("unknown option {unknown}")),
+            "--covered" => many.covered = true,
+            "--brief" => many.brief = true,
+            _ => {}
+        }
+        if matches!(word.as_str(), "--covered" | "--brief") {
+            continue;
+        }
+        let value = words.next().ok_or_else(|| format!("{word} wants a value"))?;
+        if word == "--without" {
+            let scenario = one.as_mut().ok_or("--without goes with --seed")?;
+            for name in value.split(',') {
+                let trouble = Trouble::from_name(name);
+                scenario.without.insert(trouble.ok_or_else(|| format!("no trouble '{name}'"))?);
+            }
+            continue;
+        }
+        let number: u64 =
+            value.parse().map_err(|_| format!("{word} wants a number, not '{value}'"))?;
+        match (word.as_str(), &mut one) {
+            ("--seeds", None) => many.seeds = number,
+            ("--from", None) => many.from = number,
+            ("--minutes", None) => many.patience = Duration::from_secs(number.saturating_mul(60)),
+            ("--seed", None) => one = Some(Scenario::of(number)),
+            ("--steps", Some(one)) => one.steps = u32::try_from(number).unwrap_or(u32::MAX),
+            ("--tasks", Some(one)) => one.tasks = number.max(1),
+            (unknown, _) => return Err(format!("{unknown} does not belong there")),
         }
     }
-    Ok(wanted)
+    Ok(one.map_or(Wanted::Many(many), Wanted::One))
 }
 
-fn play_all(wanted: &Wanted, begun: Instant) -> (Sum, u64, Option<Box<Failure>>) {
+fn tell_one(scenario: &Scenario) -> ExitCode {
+    let (outcome, Story { workflows, lines }) = tell(scenario);
+    for workflow in workflows {
+        println!("--- workflow\n{workflow}");
+    }
+    println!("--- what happened: step, time, what\n{}", lines.join("\n"));
+    match outcome {
+        Ok(tally) => {
+            print_tally(&tally);
+            println!("seed {} kept every promise", scenario.seed);
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            println!("seed {} broke {} at step {}", scenario.seed, failure.broken, failure.step);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn play_many(wanted: &Many) -> ExitCode {
+    let begun = Instant::now();
+    let (tally, played, failure) = play_all(wanted, begun);
+    if let Some(failure) = failure {
+        println!("seed {} broke {}", failure.scenario.seed, failure.broken);
+        println!("promise: {}", failure.broken.promise.name());
+        if !wanted.brief {
+            print_failure(failure);
+        }
+        println!("worlds: {played}");
+        return ExitCode::FAILURE;
+    }
+    let rate = played as f64 / begun.elapsed().as_secs_f64();
+    if wanted.covered {
+        print_tally(&tally);
+    }
+    println!("{played} worlds kept every promise in {:.1?} ({rate:.0}/s)", begun.elapsed());
+    let commits = tally.sum("commit");
+    println!(
+        "{} runs accepted, {} transitions, {commits} commits, {} of them failed, {} kills",
+        tally.sum("run"),
+        tally.sum("transition"),
+        commits - tally.get(("commit", "durable", "")),
+        tally.get(("trouble", Trouble::Kill.name(), "")),
+    );
+    let missing = tally.missing();
+    if wanted.covered && !missing.is_empty() {
+        println!("never happened: {missing:?}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+fn print_failure(failure: Box<Failure>) {
+    let seed = failure.scenario.seed;
+    let small = shrink(failure);
+    println!("{small}");
+    println!("again, whole: cargo xtask sim --seed {seed}");
+    println!("again, small: cargo xtask sim {}", small.scenario);
+}
+
+fn print_tally(tally: &Tally) {
+    for ((group, name, second), count) in tally.iter() {
+        println!("{count:>10}  {group}: {name} {second}");
+    }
+}
+
+fn play_all(wanted: &Many, begun: Instant) -> (Tally, u64, Option<Box<Failure>>) {
     let next = AtomicU64::new(0);
     let stop = AtomicBool::new(false);
-    let sum = Mutex::new((Sum::default(), 0));
-    let failure = Mutex::new(None);
-    let patience = Duration::from_secs(wanted.minutes.saturating_mul(60));
+    let sum = Mutex::new((Tally::default(), 0));
+    let failure: Mutex<Option<Box<Failure>>> = Mutex::new(None);
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
+                let (mut tally, mut played) = (Tally::default(), 0_u64);
                 loop {
                     let nth = next.fetch_add(1, Ordering::Relaxed);
-                    let over = nth >= wanted.seeds || begun.elapsed() >= patience;
+                    let over = nth >= wanted.seeds || begun.elapsed() >= wanted.patience;
                     if over || stop.load(Ordering::Relaxed) {
-                        return;
+                        break;
                     }
-                    match play(wanted.from + nth) {
-                        Ok(report) => {
-                            let mut sum = sum.lock().expect("no thread panics with it");
-                            sum.0.add(report);
-                            sum.1 += 1;
-                        }
+                    played += 1;
+                    match play(&Scenario::of(wanted.from + nth)) {
+                        Ok(one) => tally.add(&one),
                         Err(broken) => {
-                            *failure.lock().expect("no thread panics with it") = Some(broken);
                             stop.store(true, Ordering::Relaxed);
+                            *failure.lock().expect("no thread panics with it") = Some(broken);
                         }
                     }
                 }
+                let mut sum = sum.lock().expect("no thread panics with it");
+                sum.0.add(&tally);
+                sum.1 += played;
             });
         }
     });
     let (sum, played) = sum.into_inner().expect("no thread panicked");
     (sum, played, failure.into_inner().expect("no thread panicked"))
-}
-
-#[derive(Default)]
-struct Sum {
-    steps: u64,
-    runs: u64,
-    attempts: u64,
-    commits: u64,
-    failed_commits: u64,
-    crashes: u64,
-}
-
-impl Sum {
-    fn add(&mut self, report: Report) {
-        self.steps += u64::from(report.steps);
-        self.runs += u64::from(report.runs);
-        self.attempts += u64::from(report.attempts);
-        self.commits += u64::from(report.commits);
-        self.failed_commits += u64::from(report.failed_commits);
-        self.crashes += u64::from(report.crashes);
-    }
 }

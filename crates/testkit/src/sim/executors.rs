@@ -1,11 +1,13 @@
 //! A simulated executor: holds attempts, lets them start and end when chance says so, and
 //! keeps outcomes until they are settled, as the contract wants it.
 
+use crate::sim::library::HEAVY;
+use crate::sim::promise::{Check, Promise};
+use crate::sim::trouble::{Luck, Trouble};
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::ids::{AttemptId, Ticket};
 use mainspring_core::json::Json;
 use mainspring_core::work::{Ended, Life, Outcome, Question, Reattached, Report, ReportKind};
-use mainspring_core::world::chance::Chance;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
@@ -22,6 +24,19 @@ struct Held {
     ticket: Ticket,
     state: State,
     stopping: bool,
+    /// Ends only when it is stopped.
+    endless: bool,
+}
+
+impl Held {
+    /// Something may happen to it by itself.
+    fn is_moving(&self) -> bool {
+        match self.state {
+            State::Starting => true,
+            State::Running => self.stopping || !self.endless,
+            State::Refused | State::Ended(_) => false,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -34,7 +49,7 @@ pub struct Executors {
 
 impl Executors {
     pub fn start(&mut self, ticket: Ticket) {
-        let held = Held { ticket, state: State::Starting, stopping: false };
+        let held = Held { ticket, state: State::Starting, stopping: false, endless: false };
         self.held.entry(ticket.attempt).or_insert(held);
     }
 
@@ -65,9 +80,14 @@ impl Executors {
         self.held.values().map(|held| held.ticket).collect()
     }
 
-    /// Whether work of this attempt is going on in the world.
-    pub fn is_alive(&self, attempt: AttemptId) -> bool {
-        self.held.get(&attempt).is_some_and(|held| matches!(held.state, State::Running))
+    pub fn holds(&self, ticket: Ticket) -> bool {
+        self.held.contains_key(&ticket.attempt)
+    }
+
+    /// Everything that is at work in the world.
+    pub fn at_work(&self) -> impl Iterator<Item = Ticket> {
+        let running = self.held.values().filter(|held| matches!(held.state, State::Running));
+        running.map(|held| held.ticket)
     }
 
     /// The process was killed: so are its children, and nothing is remembered.
@@ -81,49 +101,50 @@ impl Executors {
     }
 
     /// Something happens to one attempt. False when there is none to which it could.
-    pub fn advance(&mut self, chance: &mut Chance) -> bool {
-        let moving = |held: &&Held| matches!(held.state, State::Starting | State::Running);
-        let count = self.held.values().filter(moving).count() as u64;
+    pub fn advance(&mut self, luck: &mut Luck) -> Result<bool, crate::sim::promise::Broken> {
+        let count = self.held.values().filter(|held| held.is_moving()).count();
         if count == 0 {
-            return false;
+            return Ok(false);
         }
-        let pick = usize::try_from(chance.below(count)).expect("small");
-        let held = self.held.values().filter(moving).nth(pick).expect("counted").clone();
+        let pick = luck.pick(count);
+        let held = self.held.values().filter(|held| held.is_moving()).nth(pick);
+        let held = held.expect("counted").clone();
         match held.state {
-            State::Starting if held.stopping => self.end(held.ticket, false, Outcome::Stopped),
-            State::Starting => self.begin(chance, held.ticket),
+            State::Starting if held.stopping => {
+                luck.tally.count(("moment", "stop before start", ""));
+                self.end(held.ticket, false, Outcome::Stopped);
+            }
+            State::Starting => self.begin(luck, held.ticket)?,
             State::Running => {
-                let outcome = outcome(chance, held.stopping);
+                let outcome = outcome(luck, held.stopping);
                 self.end(held.ticket, true, outcome);
             }
             State::Refused | State::Ended(_) => {}
         }
-        true
+        Ok(true)
     }
 
-    fn begin(&mut self, chance: &mut Chance, ticket: Ticket) {
-        match chance.below(12) {
-            0 => {
-                if let Some(held) = self.held.get_mut(&ticket.attempt) {
-                    held.state = State::Refused;
-                }
-                self.report(ticket, refused());
-            }
-            1 => {
-                let error = TaskError::new(ErrorClass::Logic, "command not found");
-                self.end(ticket, false, Outcome::Failed(error));
-            }
-            _ => {
-                *self.begun.entry(ticket.attempt).or_default() += 1;
-                if let Some(held) = self.held.get_mut(&ticket.attempt) {
-                    held.state = State::Running;
-                }
-                // A start report may get lost: the end says it too.
-                if chance.below(6) != 0 {
-                    self.report(ticket, ReportKind::Started);
-                }
-            }
+    fn begin(&mut self, luck: &mut Luck, ticket: Ticket) -> Check {
+        let endless = luck.strikes(Trouble::Endless, 12);
+        let held = self.held.get_mut(&ticket.attempt).expect("the caller found it");
+        if luck.strikes(Trouble::StartRefused, 12) {
+            held.state = State::Refused;
+            self.report(ticket, refused());
+            return Ok(());
         }
+        if luck.below(12) == 0 {
+            let error = TaskError::new(ErrorClass::Logic, "command not found");
+            self.end(ticket, false, Outcome::Failed(error));
+            return Ok(());
+        }
+        (held.state, held.endless) = (State::Running, endless);
+        // The end says it too.
+        if !luck.strikes(Trouble::StartUnheard, 6) {
+            self.report(ticket, ReportKind::Started);
+        }
+        let times = self.begun.entry(ticket.attempt).or_default();
+        *times += 1;
+        Promise::BegunOnce.ensure(*times == 1, || format!("{ticket:?} was begun {times} times"))
     }
 
     fn end(&mut self, ticket: Ticket, started: bool, outcome: Outcome) {
@@ -139,13 +160,24 @@ fn refused() -> ReportKind {
     ReportKind::Refused("none to be had".into())
 }
 
-fn outcome(chance: &mut Chance, stopping: bool) -> Outcome {
-    match chance.below(10) {
-        // Even one that is being stopped may get there first.
+fn outcome(luck: &mut Luck, stopping: bool) -> Outcome {
+    match luck.below(10) {
         n if stopping && n < 7 => Outcome::Stopped,
-        0..=2 => Outcome::Failed(TaskError::exit(1)),
-        3 => Outcome::Failed(TaskError::new(ErrorClass::WorkerLost, "the worker died")),
-        4 => Outcome::Success(Some(Json::parse("{\"n\":1}").expect("valid"))),
-        _ => Outcome::Success(None),
+        _ if luck.strikes(Trouble::HeavyOutput, luck.heavy_odds) => {
+            Outcome::Success(Some(HEAVY.clone()))
+        }
+        n => {
+            if stopping {
+                // Even one that is being stopped may get there first.
+                luck.tally.count(("moment", "end while stopping", ""));
+            }
+            match n {
+                0..=2 => Outcome::Failed(TaskError::exit(1)),
+                3 => Outcome::Failed(TaskError::new(ErrorClass::WorkerLost, "the worker died")),
+                4 | 7 => Outcome::Success(Some(Json::parse("{\"n\":1}").expect("valid"))),
+                8 => Outcome::Failed(TaskError::new(ErrorClass::Transient, "try again")),
+                _ => Outcome::Success(None),
+            }
+        }
     }
 }

@@ -1,26 +1,23 @@
-//! One life of the process: the cycle, what it has ordered and not yet done, what it reads.
+//! One life of a world: the cycle, and what it has ordered and not yet done.
 
 use crate::sim::executors::Executors;
+use crate::sim::library::Library;
 use crate::sim::store::FaultyStore;
 use mainspring_core::ids::{AttemptId, RunId, SchedulerId, Ticket};
-use mainspring_core::spec::definition::Definition;
 use mainspring_core::time::Timestamp;
 use mainspring_core::work::{Life as Which, Question};
 use mainspring_core::world::batch::Effect;
 use mainspring_core::world::input::{Need, Prefetched};
 use mainspring_core::world::snapshot::RunSnapshot;
 use mainspring_core::world::{World, WorldConfig};
-use mainspring_engine::cycle::{Cycle, Done, Offered, Reading, Step};
+use mainspring_engine::cycle::{Cycle, Done, Step};
 use mainspring_store::{Fence, Model};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
-
-/// Definitions by workflow name: a simulated store keeps no text.
-pub type Definitions = BTreeMap<Arc<str>, Arc<Definition>>;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Whoever asked, by number.
 pub type Ask = u64;
 
+#[derive(Debug)]
 pub enum Order {
     Effect(Effect),
     Forget(Ticket),
@@ -31,7 +28,6 @@ pub struct Life {
     pub cycle: Cycle<Ask>,
     pub fence: Fence,
     pub orders: VecDeque<Order>,
-    pub readings: Vec<Reading<Ask>>,
     /// Attempts that a former life of the process dispatched.
     former: BTreeSet<AttemptId>,
 }
@@ -43,12 +39,22 @@ pub struct Beginning<'a> {
     pub now: Timestamp,
 }
 
+/// What a turn of the cycle came to.
+pub enum Turned {
+    /// Nothing is left to be done before the next input or timer.
+    Resting,
+    /// It waits for its commit, or a start waits for one to ride on.
+    Waiting,
+    Committing,
+    Acting(Done<Ask>),
+}
+
 impl Life {
     /// What start, restart and reload have in common.
     pub fn begin(
         beginning: &Beginning<'_>,
         model: &mut Model,
-        definitions: &Definitions,
+        library: &Library,
         former: Option<BTreeSet<AttemptId>>,
     ) -> Self {
         let registration = model.register(beginning.scheduler);
@@ -62,7 +68,7 @@ impl Life {
             limits: beginning.limits.to_vec(),
         });
         for (_, id) in model.unfinished(beginning.scheduler) {
-            let snapshot = snapshot(model, definitions, id).expect("listed runs exist");
+            let snapshot = snapshot(model, library, id).expect("listed runs exist");
             world.load(beginning.now, snapshot);
         }
         let live: BTreeSet<AttemptId> = world.live().map(|ticket| ticket.attempt).collect();
@@ -70,7 +76,6 @@ impl Life {
             cycle: Cycle::new(world),
             fence: registration.fence,
             orders: VecDeque::from([Order::OnlyThese(live.clone())]),
-            readings: Vec::new(),
             former: former.unwrap_or(live),
         }
     }
@@ -80,41 +85,23 @@ impl Life {
         (self.cycle.abandon(), self.former, self.orders)
     }
 
-    pub fn offered(&mut self, offered: Offered<Ask>) {
-        if let Offered::Needs(reading) = offered {
-            self.readings.push(reading);
-        }
-    }
-
-    /// Ends one reading, in any order.
-    pub fn read(&mut self, pick: usize, now: Timestamp, model: &Model, known: &Definitions) {
-        let reading = self.readings.swap_remove(pick);
-        let mut found = Prefetched::default();
-        for need in &reading.needs {
-            if let Need::Run(id) = need {
-                found.run = snapshot(model, known, *id);
-            }
-        }
-        let offered = self.cycle.offer_found(now, reading, found);
-        self.offered(offered);
-    }
-
     /// Turns the cycle once.
-    pub fn turn(&mut self, now: Timestamp, store: &mut FaultyStore) -> Option<Done<Ask>> {
+    pub fn turn(&mut self, now: Timestamp, store: &mut FaultyStore) -> Turned {
         match self.cycle.step(now) {
-            Step::Rest => None,
-            Step::Act(done) => Some(done),
+            Step::Rest if self.cycle.is_committing() => Turned::Waiting,
+            Step::Rest if self.cycle.world().deadline().is_some() => Turned::Waiting,
+            Step::Rest => Turned::Resting,
+            Step::Act(done) => Turned::Acting(done),
             Step::Commit(changes) => {
                 store.begin(self.fence, changes);
-                None
+                Turned::Committing
             }
         }
     }
 
-    /// Carries out the next order. False when there is none.
-    pub fn work(&mut self, executors: &mut Executors) -> Option<Order> {
-        let order = self.orders.pop_front()?;
-        match &order {
+    /// Carries out an order.
+    pub fn work(&self, order: &Order, executors: &mut Executors) {
+        match order {
             Order::Effect(Effect::Start(start)) => executors.start(start.ticket),
             Order::Effect(Effect::Stop(_, stop)) => executors.stop(stop.ticket),
             Order::Effect(Effect::Reattach(_, question)) => {
@@ -134,14 +121,30 @@ impl Life {
                 }
             }
         }
-        Some(order)
     }
 }
 
-fn snapshot(model: &Model, definitions: &Definitions, id: RunId) -> Option<RunSnapshot> {
+/// Reads what an input needs, as it is now.
+pub fn find(model: &Model, library: &Library, needs: &[Need]) -> Prefetched {
+    let mut found = Prefetched::default();
+    for need in needs {
+        match need {
+            Need::Run(id) => found.run = snapshot(model, library, *id),
+            Need::LatestVersion(workflow) => {
+                found.version = library.version(model, workflow, None);
+            }
+            Need::Version(workflow, number) => {
+                found.version = library.version(model, workflow, Some(*number));
+            }
+        }
+    }
+    found
+}
+
+fn snapshot(model: &Model, library: &Library, id: RunId) -> Option<RunSnapshot> {
     let stored = model.run(id)?;
     Some(RunSnapshot {
-        definition: Arc::clone(definitions.get(&stored.head.workflow)?),
+        definition: library.of(model, &stored.head),
         head: stored.head,
         progress: stored.progress,
         tasks: stored.tasks,

@@ -4,7 +4,7 @@
 //! or never, people pause, cancel and retry at any moment.
 //!
 //! ```text
-//!          seed ─► chance ─► what happens next
+//!          seed ─► luck ─► what happens next
 //!                              │
 //!   people ─► cycle ─► store (a model that fails) ─► hands ─► executors ─┐
 //!               ▲                                                        │
@@ -14,12 +14,26 @@
 //!
 //! A world that breaks a promise prints its seed; the same seed breaks it again.
 
+mod scenario;
+mod trouble;
+mod tally;
+mod library;
 mod sketches;
 mod executors;
 mod store;
 mod life;
 mod people;
+mod promise;
+mod oracle;
 mod promises;
+mod watch;
 mod play;
+mod steps;
+mod shrink;
 
-pub use play::{Failure, Report, play};
+pub use play::{Failure, Story, play, tell};
+pub use promise::{Broken, Promise};
+pub use scenario::Scenario;
+pub use shrink::shrink;
+pub use tally::{Tally, Thing};
+pub use trouble::Trouble;

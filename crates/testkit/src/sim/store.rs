@@ -18,6 +18,16 @@ pub enum Fate {
     Lost,
 }
 
+impl Fate {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Durable => "durable",
+            Self::DurableButReportedFailed => "durable, reported failed",
+            Self::Lost => "lost",
+        }
+    }
+}
+
 impl FaultyStore {
     pub fn begin(&mut self, fence: Fence, changes: Vec<Change>) {
         assert!(self.pending.is_none(), "one commit at a time");

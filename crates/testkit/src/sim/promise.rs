@@ -1,0 +1,91 @@
+//! What is promised, one name for each sentence, and what it is to break one.
+
+use std::fmt;
+
+macro_rules! promises {
+    ($($variant:ident = $name:literal, $says:literal;)*) => {
+        /// A promise that is checked while a world is played.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Promise { $(#[doc = $says] $variant,)* }
+
+        impl Promise {
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+
+            pub const fn says(self) -> &'static str {
+                match self { $(Self::$variant => $says),* }
+            }
+        }
+    };
+}
+
+promises! {
+    Kept = "kept", "an accepted run is never lost";
+    Rest = "rest", "no run is silently stuck: in peace every one comes to its end";
+    OneOutcome = "one-outcome", "an attempt's outcome is recorded exactly once";
+    BegunOnce = "begun-once", "an attempt is started at most once";
+    SettledStays = "settled-stays", "what is settled changes only when a person asks for it again";
+    LostOnce = "lost-once", "on_lost: fail makes the first loss final";
+    Dependencies = "dependencies", "nothing starts before its dependencies are satisfied";
+    StandsOnEnds = "stands-on-ends", "what ran because something ended goes back with it";
+    Limits = "limits", "limits are never exceeded";
+    Gone = "gone", "when the state says that it is over, the work is gone";
+    DurableFirst = "durable-first", "nothing is acted on before it is durable";
+    SettledLast = "settled-last", "executors are told to forget an attempt only once its end is durable";
+    Forgotten = "forgotten", "whatever an executor still holds at the end was settled";
+    AnsweredLast = "answered-last", "whoever asked hears back only after the commit";
+    AnsweredOnce = "answered-once", "every question gets exactly one answer, or an unknown outcome";
+    Reflected = "reflected", "what was answered with yes is to be seen in what is stored";
+    RefusedUnchanged = "refused-unchanged", "a refusal changes nothing";
+    Owned = "owned", "nobody is told that another scheduler owns a run when there is but one";
+    Fenced = "fenced", "a report about an attempt that is not current changes nothing";
+    Arrows = "arrows", "a run's state moves along its arrows, and for a reason";
+    Announced = "announced", "the end of a run is announced at most once, and only when it is durable";
+    PausedRests = "paused-rests", "a paused run starts no attempt, nor does a held task";
+    CancelledRests = "cancelled-rests", "a run that is cancelling or final starts no attempt";
+    Verdict = "verdict", "a run ends as the worst thing in it that nobody handled";
+    Words = "words", "the words shown follow from the rows by the rules of the vocabulary";
+    Views = "views", "a server that does not own a run shows what its owner would";
+    Transitions = "transitions", "a stored fact changes only along the table of transitions";
+    Numbers = "numbers", "attempt numbers have no gap and are never used twice";
+    Tries = "tries", "tries and losses count what happened; only a person resets them";
+    Delays = "delays", "a delay is as long as the policy says and is neither forgotten nor shortened";
+    Stopping = "stopping", "why an attempt is being stopped decides how it ends, and is never forgotten";
+    WindingDown = "winding-down", "a run that is cancelling stops everything that is live";
+    CancelReach = "cancel-reach", "a cancel reaches what it names and what is below, not through finished edges";
+    EverStarted = "ever-started", "that a task has started is for good";
+    Timeouts = "timeouts", "what has run out of time is being stopped";
+    Counts = "counts", "the counts on a run equal its rows";
+    Stamps = "stamps", "stamps strictly grow";
+    Rows = "rows", "a row does not contradict itself";
+    Indexes = "indexes", "every index equals a naive recomputation";
+    NoPanic = "no-panic", "no assertion fails";
+}
+
+/// A promise that did not hold, and how that showed.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    pub promise: Promise,
+    pub what: String,
+}
+
+pub type Check = Result<(), Broken>;
+
+impl Promise {
+    pub fn broken(self, what: impl Into<String>) -> Broken {
+        Broken { promise: self, what: what.into() }
+    }
+
+    pub fn ensure(self, holds: bool, what: impl FnOnce() -> String) -> Check {
+        if holds { Ok(()) } else { Err(self.broken(what())) }
+    }
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}' ({}): {}", self.promise.says(), self.promise.name(), self.what)
+    }
+}

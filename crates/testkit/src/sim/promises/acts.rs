@@ -1,0 +1,67 @@
+//! What is ordered from executors, compared with what is durable when it is carried out.
+
+use crate::sim::executors::Executors;
+use crate::sim::life::Order;
+use crate::sim::promise::{Check, Promise};
+use crate::sim::promises::record::{Record, everything};
+use crate::sim::promises::rows::row_of;
+use mainspring_core::ids::{RunId, Ticket};
+use mainspring_core::world::batch::Effect;
+use mainspring_store::Model;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Default)]
+pub struct Acts {
+    announced: BTreeMap<RunId, u32>,
+}
+
+impl Acts {
+    pub fn check(
+        &mut self,
+        order: &Order,
+        model: &Model,
+        executors: &Executors,
+        record: &Record,
+    ) -> Check {
+        match order {
+            // Told twice what it holds already, an executor does nothing.
+            Order::Effect(Effect::Start(start)) if executors.holds(start.ticket) => Ok(()),
+            Order::Effect(Effect::Start(start)) => {
+                let durable = is_live(model, start.ticket);
+                Promise::DurableFirst.ensure(durable, || format!("started: {:?}", start.ticket))
+            }
+            Order::Effect(Effect::Stop(_, stop)) => {
+                let row = durable_row(model, stop.ticket);
+                let known = row.is_none_or(|row| row.stopping.is_some() || !row.fact.is_live());
+                let other = !is_live(model, stop.ticket);
+                Promise::DurableFirst.ensure(known || other, || format!("stopped: {stop:?}"))
+            }
+            Order::Effect(Effect::Settle(_, ticket)) | Order::Forget(ticket) => {
+                let over = !is_live(model, *ticket);
+                Promise::SettledLast.ensure(over, || format!("{ticket:?} is not over"))
+            }
+            Order::Effect(Effect::RunEnded(run)) => {
+                let times = self.announced.entry(*run).or_default();
+                *times += 1;
+                let ended = record.finals.get(run).copied().unwrap_or(0);
+                Promise::Announced.ensure(*times <= ended, || {
+                    format!("run {run} ended {ended} times, announced {times} times")
+                })
+            }
+            Order::Effect(Effect::Reattach(..)) | Order::OnlyThese(_) => Ok(()),
+        }
+    }
+}
+
+fn durable_row(model: &Model, ticket: Ticket) -> Option<mainspring_core::kernel::row::TaskRow> {
+    let heads = model.runs(&everything());
+    let (head, _) = heads.iter().find(|(head, _)| head.key == ticket.run)?;
+    row_of(&model.run(head.id)?.tasks, ticket.task.no).cloned()
+}
+
+/// Whether the ticket names what is durably the live attempt of its task.
+pub fn is_live(model: &Model, ticket: Ticket) -> bool {
+    durable_row(model, ticket).is_some_and(|row| {
+        row.fact.is_live() && row.attempt.is_some_and(|attempt| attempt.id == ticket.attempt)
+    })
+}

@@ -1,0 +1,114 @@
+//! Questions and their answers: each once, after the commit, and true.
+
+use crate::sim::people;
+use crate::sim::promise::{Check, Promise};
+use crate::sim::promises::rows::row_of;
+use crate::sim::tally::Tally;
+use mainspring_core::ids::{RunId, TaskNo};
+use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::row::{RunStatus, Stopping};
+use mainspring_core::time::Timestamp;
+use mainspring_core::world::input::{Command, Refusal, Reply, Verb};
+use mainspring_store::{Model, StoredRun};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug)]
+pub enum Asked {
+    Deploy,
+    Trigger,
+    Command(Command),
+    Report,
+}
+
+/// A question that waits for its answer.
+#[derive(Clone, Debug)]
+pub struct Question {
+    pub asked: Asked,
+    /// When it was applied, and whether the world was different after.
+    pub applied: Option<(Timestamp, Difference)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Difference {
+    None,
+    Some,
+}
+
+pub type Answer = Result<Reply, Refusal>;
+
+/// All answers of one commit, which is durable.
+pub fn check(answers: &[(Question, Answer)], model: &Model, tally: &mut Tally) -> Check {
+    let mut orders: BTreeMap<RunId, Vec<(&Command, Timestamp)>> = BTreeMap::new();
+    for (question, answer) in answers {
+        count(question, answer, tally);
+        let Some((at, difference)) = question.applied else {
+            return Err(Promise::AnsweredLast.broken(format!("{question:?} was never applied")));
+        };
+        match (&question.asked, answer) {
+            (Asked::Trigger, Ok(Reply::Accepted { run })) => {
+                let stored = model.run(*run).is_some();
+                Promise::AnsweredLast.ensure(stored, || format!("run {run} is not durable"))?;
+            }
+            (Asked::Command(command), Ok(_)) => {
+                Promise::Reflected.ensure(difference == Difference::Some, || {
+                    format!("{command:?} was done and changed nothing")
+                })?;
+                orders.entry(command.run).or_default().push((command, at));
+            }
+            (_, Err(refusal)) => {
+                let owned = *refusal != Refusal::NotOwned;
+                Promise::Owned.ensure(owned, || format!("{question:?}"))?;
+                Promise::RefusedUnchanged.ensure(difference == Difference::None, || {
+                    format!("{question:?} was refused ({refusal}) and changed something")
+                })?;
+            }
+            (_, Ok(_)) => {}
+        }
+    }
+    for (run, orders) in orders {
+        let stored = model.run(run);
+        let stored = stored.ok_or_else(|| Promise::AnsweredLast.broken("run not stored"))?;
+        // With several in one commit the later ones may have undone the earlier.
+        if let [(command, at)] = orders.as_slice() {
+            let seen = is_reflected(&stored, command, *at);
+            Promise::Reflected.ensure(seen, || format!("{command:?}: {:?}", stored.progress))?;
+        }
+    }
+    Ok(())
+}
+
+fn count(question: &Question, answer: &Answer, tally: &mut Tally) {
+    match (&question.asked, answer) {
+        (_, Err(refusal)) => tally.count(("refusal", refusal.code(), "")),
+        (Asked::Command(command), Ok(_)) => {
+            let group = if command.task.is_none() { "run order" } else { "task order" };
+            tally.count((group, people::word(command.verb), "done"));
+        }
+        (Asked::Trigger, Ok(_)) => tally.count(("run", "accepted", "")),
+        (_, Ok(_)) => {}
+    }
+}
+
+fn is_reflected(run: &StoredRun, command: &Command, at: Timestamp) -> bool {
+    let status = run.progress.status;
+    // A timeout in the same commit overrules everybody.
+    let winding_down = run.progress.cancel.is_some();
+    match (command.verb, command.task) {
+        (Verb::Cancel, None) => winding_down,
+        _ if winding_down => true,
+        (Verb::Pause, None) => status == RunStatus::Paused,
+        (Verb::Resume, None) => status != RunStatus::Paused,
+        (Verb::Retry, None) => run.progress.opened_at >= Some(at),
+        (verb, Some(no)) => is_task_reflected(run, verb, no),
+    }
+}
+
+fn is_task_reflected(run: &StoredRun, verb: Verb, no: TaskNo) -> bool {
+    let Some(row) = row_of(&run.tasks, no) else { return false };
+    match verb {
+        Verb::Pause => row.hold.is_some() || row.fact.is_settled(),
+        Verb::Resume => row.hold.is_none(),
+        Verb::Cancel => row.stopping == Some(Stopping::Cancel) || row.fact == Fact::Cancelled,
+        Verb::Retry => !matches!(row.fact, Fact::Failed | Fact::Cancelled),
+    }
+}

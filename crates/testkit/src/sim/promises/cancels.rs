@@ -1,0 +1,53 @@
+//! What a commit cancelled: whether somebody had asked for it.
+
+use crate::sim::promise::{Check, Promise};
+use crate::sim::promises::record::Turn;
+use mainspring_core::ids::TaskNo;
+use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::row::{RunStatus, Stopping, TaskRow};
+use mainspring_core::spec::definition::When;
+use mainspring_core::world::input::Verb;
+use std::collections::BTreeSet;
+
+pub fn check(turn: &Turn<'_>) -> Check {
+    check_winding_down(turn)?;
+    let progress = &turn.after.progress;
+    if progress.cancel.is_some() || turn.run_was_asked(Verb::Cancel) {
+        return Ok(());
+    }
+    let reached = reached(turn);
+    for row in &turn.after.tasks {
+        let before = turn.row_before(row.task.no);
+        let new = is_cancelled(row) && !before.is_some_and(is_cancelled);
+        Promise::CancelReach.ensure(!new || reached.contains(&row.task.no), || {
+            format!("{} was cancelled and nobody had asked", turn.name(row.task.no))
+        })?;
+    }
+    Ok(())
+}
+
+fn is_cancelled(row: &TaskRow) -> bool {
+    row.fact == Fact::Cancelled || row.stopping == Some(Stopping::Cancel)
+}
+
+fn check_winding_down(turn: &Turn<'_>) -> Check {
+    let cancelling = turn.after.progress.status == RunStatus::Cancelling;
+    let mut live = turn.after.tasks.iter().filter(|row| row.fact.is_live());
+    let left = live.find(|row| cancelling && row.stopping != Some(Stopping::Cancel));
+    Promise::WindingDown.ensure(left.is_none(), || format!("{left:?} goes on"))
+}
+
+/// What was named, and what is below it other than through `finished` edges.
+fn reached(turn: &Turn<'_>) -> BTreeSet<TaskNo> {
+    let cancels = turn.orders.iter().filter(|order| order.verb == Verb::Cancel);
+    let mut reached: BTreeSet<TaskNo> = cancels.filter_map(|order| order.task).collect();
+    // Sketches name only what stands above: one pass is enough.
+    for (position, task) in turn.definition.tasks.iter().enumerate() {
+        let edges = task.depends_on.iter();
+        let below = edges.filter(|edge| edge.when != When::Finished);
+        if below.into_iter().any(|edge| reached.contains(&edge.upstream)) {
+            reached.insert(TaskNo::from_position(position));
+        }
+    }
+    reached
+}

@@ -1,0 +1,48 @@
+//! The checks: over what is durable, what executors hold, and what was answered. They know
+//! the vocabulary, and of the code under test only the rows it stores.
+//!
+//! | what is promised | promise | where |
+//! | --- | --- | --- |
+//! | an accepted run is never lost | kept | `record` |
+//! | it is never silently stuck | rest | `play`: in peace it has to end |
+//! | an outcome is recorded exactly once | one-outcome | `record` |
+//! | an attempt is started at most once | begun-once | `executors` |
+//! | a success does not run again unless a person asks | settled-stays | `runs` |
+//! | `on_lost: fail` makes it at-most-once | lost-once | `rows` |
+//! | dependencies are never violated | dependencies, stands-on-ends | `starts`, `runs` |
+//! | limits are never violated | limits | `outside` |
+//! | when it says cancelled or timed out, the work is gone | gone | `outside` |
+//! | nothing is acted on before it is durable | durable-first | `acts` |
+//! | settle comes after the commit that recorded the end | settled-last | `acts` |
+//! | whatever else an executor holds is stopped and settled | forgotten | `play` |
+//! | nothing is answered before it is durable | answered-last, reflected | `answers` |
+//! | after a failed commit callers learn that the outcome is unknown | answered-once | `play` |
+//! | after a failed commit live attempts are offered again, `stopping` ones stopped again | rest | work that ends only when stopped would never end |
+//! | a delay is durable: a restart neither forgets nor shortens it | delays | `rows`, `starts` |
+//! | a refusal changes nothing | refused-unchanged | `answers` |
+//! | what a decision needs is prefetched, and an older reading is noticed | owned, one-outcome | `answers`, `record` |
+//! | a report must name the current attempt | fenced | `steps` |
+//! | the states of a run and their arrows | arrows | `runs` |
+//! | paused: no new attempt starts; does not end | paused-rests, arrows | `starts`, `runs` |
+//! | cancelling: no new attempt starts | cancelled-rests | `starts` |
+//! | cancelling: live attempts are being stopped | winding-down | `runs` |
+//! | what a cancel of one task reaches | cancel-reach | `cancels` |
+//! | the end of a run: first that applies | verdict | `runs` |
+//! | the run's timeout counts from its last opening | timeouts, arrows | `outside`, `runs` |
+//! | few facts, many words | words, views | `runs`, `outside` |
+//! | transitions of the stored fact | transitions | `watch` |
+//! | each dispatch that was not refused takes the next number | numbers | `rows` |
+//! | tries and losses; a person resets them | tries | `rows` |
+//! | `ever_started` is for good | ever-started | `rows` |
+//! | what `stopping` makes of the end | stopping | `rows` |
+//! | permits follow from rows; counts are indexes | indexes, counts | core's own `verify`, `runs` |
+//! | readers can tell what is newer | stamps | `record` |
+
+pub mod record;
+pub mod runs;
+pub mod rows;
+pub mod cancels;
+pub mod starts;
+pub mod acts;
+pub mod answers;
+pub mod outside;

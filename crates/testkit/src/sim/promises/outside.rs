@@ -1,0 +1,103 @@
+//! What holds over all runs together, and between what is stored and the world outside.
+
+use crate::sim::executors::Executors;
+use crate::sim::library::Library;
+use crate::sim::promise::{Check, Promise};
+use crate::sim::promises::acts::is_live;
+use crate::sim::promises::record::everything;
+use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::row::{RunStatus, TaskRow};
+use mainspring_core::kernel::rows::Rows;
+use mainspring_core::spec::definition::Task;
+use mainspring_core::time::Timestamp;
+use mainspring_core::view::words::words;
+use mainspring_core::world::World;
+use mainspring_store::Model;
+use std::collections::BTreeMap;
+
+/// What is at work is live as stored.
+pub fn check_gone(model: &Model, executors: &Executors) -> Check {
+    for ticket in executors.at_work() {
+        let known = is_live(model, ticket);
+        Promise::Gone.ensure(known, || format!("{ticket:?} is over and still at work"))?;
+    }
+    Ok(())
+}
+
+/// Limits hold as recorded, over all runs.
+pub fn check_limits(model: &Model, library: &Library, limits: &[(String, u32)]) -> Check {
+    let mut used: BTreeMap<String, u32> = BTreeMap::new();
+    let mut bounds: BTreeMap<String, u32> = limits.iter().cloned().collect();
+    for (head, progress) in model.runs(&everything()) {
+        if progress.status.is_final() {
+            continue;
+        }
+        let definition = library.of(model, &head);
+        for (tier, max) in &definition.tiers {
+            bounds.insert(format!("{}/{tier}", head.workflow), *max);
+        }
+        let run = model.run(head.id).expect("listed runs exist");
+        for row in run.tasks.iter().filter(|row| row.fact.is_live()) {
+            let tier = definition.task(row.task.no).tier.as_ref();
+            let tier = tier.map(|tier| format!("{}/{tier}", head.workflow));
+            let names = ["total".to_owned(), "executor:process".to_owned()];
+            for name in names.into_iter().chain(tier) {
+                *used.entry(name).or_default() += 1;
+            }
+        }
+    }
+    for (name, used) in used {
+        let max = bounds.get(&name).copied().unwrap_or(u32::MAX);
+        Promise::Limits.ensure(used <= max, || format!("{used} hold {name}, at most {max} may"))?;
+    }
+    Ok(())
+}
+
+/// A server that does not own a run shows exactly what its owner would.
+pub fn check_views(world: &World, model: &Model, now: Timestamp) -> Check {
+    for run in world.runs() {
+        let Some(stored) = model.run(run.head.id) else { continue };
+        let definition = &run.blueprint.definition;
+        let mut rows = Rows::new(definition.tasks.len());
+        stored.tasks.iter().for_each(|row| rows.put(row.clone()));
+        let theirs = words(run.blueprint.shape(), &stored.progress, &rows, now);
+        let ours = words(run.blueprint.shape(), &run.progress, &run.rows, now);
+        Promise::Views.ensure(theirs == ours, || format!("owner: {ours:?}, others: {theirs:?}"))?;
+    }
+    Ok(())
+}
+
+/// When everything due has been looked at, nothing may be left over its time.
+pub fn check_timeouts(model: &Model, library: &Library, now: Timestamp) -> Check {
+    for (head, progress) in model.runs(&everything()) {
+        if progress.status.is_final() {
+            continue;
+        }
+        let definition = library.of(model, &head);
+        let open = matches!(progress.status, RunStatus::Running | RunStatus::Paused);
+        let due = progress.opened_at.zip(definition.timeout).map(|(at, span)| at + span);
+        Promise::Timeouts.ensure(!open || due.is_none_or(|due| due > now), || {
+            format!("run {} should have been stopped at {due:?}", head.key.0)
+        })?;
+        let run = model.run(head.id).expect("listed runs exist");
+        for row in run.tasks.iter().filter(|row| row.stopping.is_none()) {
+            let due = runs_out(row, definition.task(row.task.no));
+            Promise::Timeouts.ensure(due.is_none_or(|due| due > now), || {
+                format!("{:?} of run {} was due at {due:?}", row.task, head.key.0)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// When an attempt has run out of time.
+fn runs_out(row: &TaskRow, task: &Task) -> Option<Timestamp> {
+    let attempt = row.attempt.as_ref()?;
+    match row.fact {
+        Fact::Dispatched => {
+            Some(row.refused_since.unwrap_or(attempt.dispatched_at) + task.start_timeout)
+        }
+        Fact::Running => Some(attempt.started_at? + task.timeout),
+        _ => None,
+    }
+}

@@ -1,0 +1,199 @@
+//! What has been seen durable so far, and the comparison of each commit with it.
+
+use crate::sim::library::Library;
+use crate::sim::oracle::Reading;
+use crate::sim::promise::{Check, Promise};
+use crate::sim::promises::{cancels, rows, runs, starts};
+use crate::sim::tally::Tally;
+use mainspring_core::ids::{AttemptId, RunId, TaskNo};
+use mainspring_core::kernel::row::{Attempt, AttemptEnd, AttemptRow, RunProgress, TaskRow};
+use mainspring_core::spec::definition::Definition;
+use mainspring_core::time::Timestamp;
+use mainspring_core::world::input::{Command, Verb};
+use mainspring_store::{Model, RunsQuery, StoredRun};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A run as it was durable before.
+#[derive(Debug)]
+pub struct Past {
+    pub progress: RunProgress,
+    pub rows: BTreeMap<TaskNo, TaskRow>,
+    /// When the batch that made it so was taken.
+    taken: u64,
+}
+
+/// A command that was applied, accepted or not.
+#[derive(Clone, Copy, Debug)]
+pub struct Ordered {
+    moment: u64,
+    pub verb: Verb,
+    pub task: Option<TaskNo>,
+}
+
+#[derive(Debug, Default)]
+pub struct Record {
+    /// Runs whose acceptance was answered.
+    pub accepted: BTreeSet<RunId>,
+    /// How often each run was seen to become final.
+    pub finals: BTreeMap<RunId, u32>,
+    runs: BTreeMap<RunId, Past>,
+    ends: BTreeMap<AttemptId, AttemptEnd>,
+    attempts: BTreeSet<AttemptId>,
+    orders: BTreeMap<RunId, Vec<Ordered>>,
+    stamp: u64,
+    /// Counts commands and batches, so that it is known which came first.
+    moment: u64,
+    /// When the pending batch was taken.
+    taken: u64,
+}
+
+/// One run before and after a commit.
+pub struct Turn<'a> {
+    pub before: Option<&'a Past>,
+    pub after: &'a StoredRun,
+    pub history: &'a [AttemptRow],
+    pub definition: &'a Definition,
+    pub reading: Reading<'a>,
+    /// Commands that this commit may reflect.
+    pub orders: Vec<Ordered>,
+    /// Attempts that were not durable before.
+    pub new: BTreeSet<AttemptId>,
+    /// Attempts that have ended and had not before.
+    pub ended: Vec<(TaskNo, &'a Attempt)>,
+    pub now: Timestamp,
+}
+
+impl Turn<'_> {
+    /// Someone asked this of the run or of any task of it.
+    pub fn was_asked(&self, verb: Verb) -> bool {
+        self.orders.iter().any(|order| order.verb == verb)
+    }
+
+    /// Someone asked this of the run as a whole.
+    pub fn run_was_asked(&self, verb: Verb) -> bool {
+        self.orders.iter().any(|order| order.verb == verb && order.task.is_none())
+    }
+
+    pub fn row_before(&self, no: TaskNo) -> Option<&TaskRow> {
+        self.before?.rows.get(&no)
+    }
+
+    pub fn name(&self, no: TaskNo) -> String {
+        format!("{} of run {}", self.definition.task(no).name, self.after.head.key.0)
+    }
+}
+
+pub fn everything() -> RunsQuery {
+    RunsQuery { limit: usize::MAX, ..RunsQuery::default() }
+}
+
+impl Record {
+    /// A command is about to be applied.
+    pub fn ordered(&mut self, command: &Command) {
+        self.moment += 1;
+        let order = Ordered { moment: self.moment, verb: command.verb, task: command.task };
+        self.orders.entry(command.run).or_default().push(order);
+    }
+
+    /// A batch was taken: what is applied from here on is not in it.
+    pub fn batch_taken(&mut self) {
+        self.moment += 1;
+        self.taken = self.moment;
+    }
+
+    /// After every commit that became durable.
+    pub fn check_commit(
+        &mut self,
+        model: &Model,
+        library: &Library,
+        now: Timestamp,
+        tally: &mut Tally,
+    ) -> Check {
+        let mut found = BTreeSet::new();
+        let mut stamp = self.stamp;
+        for (head, progress) in model.runs(&everything()) {
+            found.insert(head.id);
+            stamp = stamp.max(progress.stamp);
+            let run = model.run(head.id).expect("listed runs exist");
+            if self.is_unchanged(&run) {
+                continue;
+            }
+            Promise::Stamps.ensure(progress.stamp > self.stamp, || {
+                format!("run {} changed with stamp {}", head.key.0, progress.stamp)
+            })?;
+            let definition = library.of(model, &head);
+            self.check_run(&run, &model.attempts(head.key), &definition, now, tally)?;
+        }
+        self.stamp = stamp;
+        let lost = self.accepted.iter().find(|id| !found.contains(id));
+        Promise::Kept.ensure(lost.is_none(), || format!("run {lost:?} is not stored"))
+    }
+
+    fn is_unchanged(&self, run: &StoredRun) -> bool {
+        self.runs.get(&run.head.id).is_some_and(|past| {
+            past.progress == run.progress && past.rows.values().eq(run.tasks.iter())
+        })
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the parts of one turn, put together here")]
+    fn check_run(
+        &mut self,
+        run: &StoredRun,
+        history: &[AttemptRow],
+        definition: &Definition,
+        now: Timestamp,
+        tally: &mut Tally,
+    ) -> Check {
+        let id = run.head.id;
+        let known = |attempt: &Attempt| self.ends.contains_key(&attempt.id);
+        let past = history.iter().map(|past| (past.task.no, &past.attempt));
+        let current = run.tasks.iter().filter_map(|row| Some((row.task.no, row.attempt.as_ref()?)));
+        let attempts: Vec<(TaskNo, &Attempt)> = past.chain(current).collect();
+        let over = attempts.iter().filter(|(_, attempt)| attempt.end.is_some() && !known(attempt));
+        let since = self.runs.get(&id).map_or(0, |past| past.taken);
+        let window = |order: &&Ordered| order.moment > since && order.moment <= self.taken;
+        let ids = attempts.iter().map(|(_, attempt)| attempt.id);
+        let turn = Turn {
+            before: self.runs.get(&id),
+            after: run,
+            history,
+            definition,
+            reading: Reading::new(definition, run.tasks.iter()),
+            orders: self.orders.get(&id).into_iter().flatten().filter(window).copied().collect(),
+            new: ids.clone().filter(|id| !self.attempts.contains(id)).collect(),
+            ended: over.copied().collect(),
+            now,
+        };
+        runs::check(&turn, tally)?;
+        rows::check(&turn)?;
+        cancels::check(&turn)?;
+        starts::check(&turn)?;
+        let was_final = turn.before.is_some_and(|past| past.progress.status.is_final());
+        let ends_now =
+            run.progress.status.is_final() && (!was_final || turn.was_asked(Verb::Retry));
+        let ends: Vec<_> = attempts.iter().map(|(_, attempt)| (*attempt).clone()).collect();
+        self.attempts.extend(ids);
+        ends.iter().try_for_each(|attempt| self.check_end(attempt))?;
+        if ends_now {
+            *self.finals.entry(id).or_default() += 1;
+        }
+        let rows = run.tasks.iter().map(|row| (row.task.no, row.clone())).collect();
+        let past = Past { progress: run.progress.clone(), rows, taken: self.taken };
+        self.runs.insert(id, past);
+        Ok(())
+    }
+
+    fn check_end(&mut self, attempt: &Attempt) -> Check {
+        let known = self.ends.get(&attempt.id);
+        match (&attempt.end, known) {
+            (None, None) => Ok(()),
+            (Some(end), None) => {
+                self.ends.insert(attempt.id, end.clone());
+                Ok(())
+            }
+            (end, Some(known)) => Promise::OneOutcome.ensure(end.as_ref() == Some(known), || {
+                format!("{:?} ended twice: {known:?}, then {end:?}", attempt.id)
+            }),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Attempts that became durable with a commit: whether they were allowed to.
+
+use crate::sim::oracle::Met;
+use crate::sim::promise::{Check, Promise};
+use crate::sim::promises::record::Turn;
+use mainspring_core::kernel::row::{RunStatus, TaskRow};
+use mainspring_core::world::input::Verb;
+
+pub fn check(turn: &Turn<'_>) -> Check {
+    for row in &turn.after.tasks {
+        let new = row.attempt.as_ref().filter(|attempt| turn.new.contains(&attempt.id));
+        if new.is_some() {
+            check_new(turn, row)?;
+        }
+    }
+    Ok(())
+}
+
+/// A batch dispatches after everything else it does, so the rows beside the new attempt are
+/// those that it was decided on.
+fn check_new(turn: &Turn<'_>, row: &TaskRow) -> Check {
+    let name = || turn.name(row.task.no);
+    let status = turn.after.progress.status;
+    let paused = status == RunStatus::Paused || row.hold.is_some();
+    Promise::PausedRests.ensure(!paused, name)?;
+    Promise::CancelledRests.ensure(status == RunStatus::Running, name)?;
+    let unmet = turn.reading.dependencies(row.task.no).find(|(_, met)| *met != Met::Yes);
+    // What is put off was allowed to start once, and goes on whatever became of that.
+    let again = turn.row_before(row.task.no).is_some_and(|before| before.until.is_some());
+    Promise::Dependencies.ensure(again || unmet.is_none() || is_again(turn, row), || {
+        format!("{} was started while {unmet:?}", name())
+    })?;
+    let until = turn.row_before(row.task.no).and_then(|before| before.until);
+    let at = row.attempt.as_ref().map(|attempt| attempt.dispatched_at);
+    let waited = until.is_none() || at >= until || turn.was_asked(Verb::Retry);
+    Promise::Delays.ensure(waited, || {
+        format!("{} was to wait until {until:?} and was started at {at:?}", name())
+    })
+}
+
+/// Its last attempt was live before this commit, so the end and the next start are in one.
+fn is_again(turn: &Turn<'_>, row: &TaskRow) -> bool {
+    turn.row_before(row.task.no).is_some_and(|before| before.fact.is_live())
+}

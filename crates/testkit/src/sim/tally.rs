@@ -1,0 +1,115 @@
+//! How often each thing happened, so that a simulation that no longer reaches something is
+//! noticed.
+
+use crate::sim::trouble::Trouble;
+use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::transition::Event;
+use mainspring_core::spec::definition::When;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Group, name, and a second name where the thing is a pair.
+pub type Thing = (&'static str, &'static str, &'static str);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally(BTreeMap<Thing, u64>);
+
+impl Tally {
+    pub fn count(&mut self, thing: Thing) {
+        *self.0.entry(thing).or_default() += 1;
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        for (thing, count) in &other.0 {
+            *self.0.entry(*thing).or_default() += count;
+        }
+    }
+
+    /// All of one group, summed.
+    pub fn sum(&self, group: &str) -> u64 {
+        self.0.iter().filter(|((of, ..), _)| *of == group).map(|(_, count)| count).sum()
+    }
+
+    pub fn get(&self, thing: Thing) -> u64 {
+        self.0.get(&thing).copied().unwrap_or(0)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (Thing, u64)> {
+        self.0.iter().map(|(thing, count)| (*thing, *count))
+    }
+
+    /// What can happen in the product as it is and did not happen here.
+    pub fn missing(&self) -> Vec<Thing> {
+        possible().into_iter().filter(|thing| !self.0.contains_key(thing)).collect()
+    }
+}
+
+/// Everything that ten thousand worlds have to reach.
+fn possible() -> BTreeSet<Thing> {
+    let mut possible = BTreeSet::new();
+    for trouble in Trouble::ALL {
+        possible.insert(("trouble", trouble.name(), ""));
+    }
+    for (fact, event) in TRANSITIONS {
+        possible.insert(("transition", fact.word(), event.word()));
+    }
+    for code in REFUSALS {
+        possible.insert(("refusal", *code, ""));
+    }
+    for when in When::ALL {
+        for upstream in ["open", "running", "success", "failed", "cancelled", "skipped", "blocked"]
+        {
+            possible.insert(("edge", when.word(), upstream));
+        }
+    }
+    for what in ["pause", "resume", "cancel", "retry"] {
+        possible.insert(("run order", what, "done"));
+        possible.insert(("task order", what, "done"));
+    }
+    for what in MOMENTS {
+        possible.insert(("moment", *what, ""));
+    }
+    possible
+}
+
+/// The transitions that today's product can make. Waiting, finalizers and conditions are in
+/// the table of transitions already and in no definition yet.
+const TRANSITIONS: &[(Fact, Event)] = &[
+    (Fact::None, Event::Dispatched),
+    (Fact::None, Event::DecidedSuccess),
+    (Fact::None, Event::Cancelled),
+    (Fact::Delayed, Event::Dispatched),
+    (Fact::Delayed, Event::Cancelled),
+    (Fact::Dispatched, Event::Started),
+    (Fact::Dispatched, Event::StartRefused),
+    (Fact::Dispatched, Event::Succeeded),
+    (Fact::Dispatched, Event::FailedForGood),
+    (Fact::Dispatched, Event::PutOff),
+    (Fact::Dispatched, Event::Cancelled),
+    (Fact::Running, Event::Succeeded),
+    (Fact::Running, Event::FailedForGood),
+    (Fact::Running, Event::PutOff),
+    (Fact::Running, Event::Cancelled),
+    (Fact::Success, Event::SentBack),
+    (Fact::Failed, Event::Retried),
+    (Fact::Failed, Event::SentBack),
+    (Fact::Cancelled, Event::Retried),
+];
+
+const MOMENTS: &[&str] =
+    &["full", "batch cut", "gathered while committing", "stop before start", "end while stopping"];
+
+/// Every code but `not_owned`: one scheduler owns everything here.
+const REFUSALS: &[&str] = &[
+    "workflow_not_found",
+    "run_not_found",
+    "task_not_found",
+    "stale",
+    "outdated",
+    "run_state",
+    "task_settled",
+    "task_held",
+    "task_not_held",
+    "task_stopping",
+    "task_not_failed",
+    "dependent_running",
+];

@@ -1,0 +1,8 @@
+//! The checkers, checked: deliberate breakages of core and engine, each of which the
+//! simulator has to notice.
+
+pub mod mutant;
+pub mod core;
+pub mod engine;
+pub mod tree;
+pub mod hunt;
