@@ -29,6 +29,7 @@ mod promises;
 mod watch;
 mod play;
 mod steps;
+mod inputs;
 mod shrink;
 
 pub use play::{Failure, Story, play, tell};

@@ -12,6 +12,7 @@ use mainspring_core::time::Timestamp;
 use mainspring_core::world::input::{Command, Verb};
 use mainspring_store::{Model, RunsQuery, StoredRun};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// A run as it was durable before.
 #[derive(Debug)]
@@ -45,6 +46,13 @@ pub struct Record {
     moment: u64,
     /// When the pending batch was taken.
     taken: u64,
+}
+
+/// A run as it is durable now.
+struct Stored {
+    run: StoredRun,
+    history: Vec<AttemptRow>,
+    definition: Arc<Definition>,
 }
 
 /// One run before and after a commit.
@@ -121,8 +129,9 @@ impl Record {
             Promise::Stamps.ensure(progress.stamp > self.stamp, || {
                 format!("run {} changed with stamp {}", head.key.0, progress.stamp)
             })?;
+            let history = model.attempts(head.key);
             let definition = library.of(model, &head);
-            self.check_run(&run, &model.attempts(head.key), &definition, now, tally)?;
+            self.check_run(&Stored { run, history, definition }, now, tally)?;
         }
         self.stamp = stamp;
         let lost = self.accepted.iter().find(|id| !found.contains(id));
@@ -135,15 +144,8 @@ impl Record {
         })
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the parts of one turn, put together here")]
-    fn check_run(
-        &mut self,
-        run: &StoredRun,
-        history: &[AttemptRow],
-        definition: &Definition,
-        now: Timestamp,
-        tally: &mut Tally,
-    ) -> Check {
+    fn check_run(&mut self, stored: &Stored, now: Timestamp, tally: &mut Tally) -> Check {
+        let Stored { run, history, definition } = stored;
         let id = run.head.id;
         let known = |attempt: &Attempt| self.ends.contains_key(&attempt.id);
         let past = history.iter().map(|past| (past.task.no, &past.attempt));
