@@ -95,7 +95,8 @@ fn runs_out(row: &TaskRow, task: &Task) -> Option<Timestamp> {
     let attempt = row.attempt.as_ref()?;
     match row.fact {
         Fact::Dispatched => {
-            Some(row.refused_since.unwrap_or(attempt.dispatched_at) + task.start_timeout)
+            let left = task.start_timeout.0.saturating_sub(row.refused_for.0);
+            Some(attempt.dispatched_at + mainspring_core::time::Span(left))
         }
         Fact::Running => Some(attempt.started_at? + task.timeout),
         _ => None,
