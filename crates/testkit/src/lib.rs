@@ -1,3 +1,4 @@
 //! What tests and simulations of the other rooms share. Never part of the product.
 
 pub mod sim;
+pub mod bench;
