@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Processor time so far: ours, and that of children that have been waited for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Cpu {
     pub own: Duration,
     pub children: Duration,
@@ -21,6 +21,11 @@ impl Cpu {
         // The kernel shows hundredths of a second to user space, whatever it counts in.
         let time = |ticks: u64| Duration::from_millis(10 * ticks);
         Self { own: time(ticks(14) + ticks(15)), children: time(ticks(16) + ticks(17)) }
+    }
+
+    pub fn add(&mut self, more: Self) {
+        self.own += more.own;
+        self.children += more.children;
     }
 
     pub fn since(self, earlier: Self) -> Self {
