@@ -7,6 +7,7 @@
     reason = "a tool for the terminal: what it prints is its whole output"
 )]
 
+mod bench;
 mod checkout;
 mod clean_clone;
 mod door;
@@ -34,6 +35,8 @@ enum Command {
     },
     /// Check the house rules that no compiler knows
     Tidy,
+    /// Measure what it costs, beside what the machine can do
+    Bench(bench::Args),
     /// Clone HEAD into a temporary folder and run `.ci/run` there, from a cold cache
     CleanClone,
 }
@@ -50,9 +53,10 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> anyhow::Result<()> {
     let root = checkout::root()?;
-    match args.command {
+    match &args.command {
         Command::Test { only: None } => door::pass(&root),
-        Command::Test { only: Some(step) } => door::run(&root, step).map(drop),
+        Command::Test { only: Some(step) } => door::run(&root, *step).map(drop),
+        Command::Bench(args) => bench::run(&root, args),
         Command::Tidy => tidy::report::run(&root),
         Command::CleanClone => clean_clone::run(&root),
     }
