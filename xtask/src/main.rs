@@ -7,6 +7,7 @@
     reason = "a tool for the terminal: what it prints is its whole output"
 )]
 
+mod bench;
 mod checkout;
 mod clean_clone;
 mod door;
@@ -58,6 +59,8 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Measure what it costs, beside what the machine can do
+    Bench(bench::Args),
     /// Clone HEAD into a temporary folder and run `.ci/run` there, from a cold cache
     CleanClone,
 }
@@ -77,6 +80,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
     match &args.command {
         Command::Test { only: None } => door::pass(&root),
         Command::Test { only: Some(step) } => door::run(&root, *step).map(drop),
+        Command::Bench(args) => bench::run(&root, args),
         Command::Tidy => tidy::report::run(&root),
         Command::Sim { options } => sim::run(&root, options),
         Command::Mutants { seeds, named } => mutants::hunt::run(&root, *seeds, named.as_deref()),

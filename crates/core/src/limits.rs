@@ -37,6 +37,9 @@ pub const BATCH_CHANGES_MAX: usize = 5_000;
 pub const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// 'Started' rides on the next commit, at most this much later.
 pub const STARTED_RIDES: Span = Span::from_ms(200);
+/// Ends of attempts wait this long for others while many attempts are live: about as long as
+/// a few commits take.
+pub const GATHER: Span = Span::from_ms(2);
 
 pub const RETRIES_MAX: u32 = 10_000;
 pub const RETRY_DELAY_DEFAULT: Span = Span::from_secs(1);

@@ -190,6 +190,13 @@ impl<A> Cycle<A> {
         })
     }
 
+    /// What is to be carried out once the batch under way is durable, and not before; asked
+    /// for by a driver who does so without coming back to `committed` first.
+    pub fn take_orders(&mut self) -> (Vec<Effect>, Vec<Ticket>) {
+        let done = self.in_flight.as_mut().expect("a commit is under way");
+        (std::mem::take(&mut done.effects), std::mem::take(&mut done.forget))
+    }
+
     /// The batch is durable. Unless something is being read, nothing that is read from here
     /// on can be older than a run that left memory with it.
     pub fn committed(&mut self) -> Done<A> {

@@ -8,7 +8,8 @@ use crate::cycle::{Cycle, Done, Offered, Reading, Step};
 use crate::engine::{EngineConfig, Load, NotDone, Stopped};
 use crate::inbox::{Ask, Control, Inbox, Mail, Request};
 use crate::prefetch;
-use mainspring_core::ids::AttemptId;
+use mainspring_core::ids::{AttemptId, Ticket};
+use mainspring_core::world::batch::{Change, Effect};
 use mainspring_core::world::input::{Input, Prefetched};
 use mainspring_core::world::snapshot::RunSnapshot;
 use mainspring_core::world::{World, WorldConfig};
@@ -248,14 +249,27 @@ impl Driver {
                 Step::Rest => return,
                 Step::Act(done) => self.finish(done),
                 Step::Commit(changes) => {
+                    // Carried out by whoever learns first that they may be: a wake of this
+                    // thread in between is time that every step of a chain would wait.
+                    let follows = cycle.take_orders();
                     self.config.load.also(&changes);
-                    let inbox = Arc::clone(&self.inbox);
-                    let done = move |result| inbox.control(Control::CommitDone(result));
-                    self.config.store.commit(self.fence, changes, Box::new(done));
+                    self.commit(changes, follows);
                     return;
                 }
             }
         }
+    }
+
+    fn commit(&mut self, changes: Vec<Change>, (effects, forget): (Vec<Effect>, Vec<Ticket>)) {
+        let (inbox, orders) = (Arc::clone(&self.inbox), self.orders.clone());
+        let done = move |result: Result<(), CommitError>| {
+            if result.is_ok() && !(effects.is_empty() && forget.is_empty()) {
+                // The hands are gone only when the engine is, and then nothing is carried out.
+                let _ = orders.send(Orders { effects, forget, only: None });
+            }
+            inbox.control(Control::CommitDone(result));
+        };
+        self.config.store.commit(self.fence, changes, Box::new(done));
     }
 
     /// Durable: act, tell, answer.

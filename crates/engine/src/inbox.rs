@@ -16,7 +16,7 @@ use mainspring_exec::Reports;
 use mainspring_store::{CommitError, ReadError, Registration};
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// Requests that may wait; beyond them a caller is told to come back later.
@@ -60,66 +60,89 @@ impl Mail {
 
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
-    mail: Mutex<Mail>,
+    desk: Mutex<Desk>,
     arrived: Condvar,
 }
 
+#[derive(Debug, Default)]
+struct Desk {
+    mail: Mail,
+    /// Someone waits for mail. Waking nobody is a system call too, and at full load there is
+    /// nobody to wake.
+    awaited: bool,
+}
+
 impl Inbox {
-    fn lock(&self) -> MutexGuard<'_, Mail> {
+    fn lock(&self) -> MutexGuard<'_, Desk> {
         // A panic elsewhere does not make what is queued here untrue.
-        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, mut desk: MutexGuard<'_, Desk>) {
+        let awaited = std::mem::take(&mut desk.awaited);
+        drop(desk);
+        if awaited {
+            self.arrived.notify_one();
+        }
     }
 
     pub fn control(&self, control: Control) {
-        self.lock().control.push(control);
-        self.arrived.notify_one();
+        let mut desk = self.lock();
+        desk.mail.control.push(control);
+        self.put(desk);
     }
 
     /// Refuses when too many wait.
     pub fn request(&self, request: Request) -> Result<(), NotDone> {
-        let mut mail = self.lock();
+        let mut desk = self.lock();
         let is_cancel =
             matches!(&request.input, Input::Command(command) if command.verb == Verb::Cancel);
         if is_cancel {
-            mail.cancels.push_back(request);
-        } else if mail.requests.len() >= REQUESTS_MAX {
+            desk.mail.cancels.push_back(request);
+        } else if desk.mail.requests.len() >= REQUESTS_MAX {
             return Err(NotDone::Busy);
         } else {
-            mail.requests.push_back(request);
+            desk.mail.requests.push_back(request);
         }
-        drop(mail);
-        self.arrived.notify_one();
+        self.put(desk);
         Ok(())
     }
 
     /// Takes everything, but at most `room` requests, waiting for something for at most
     /// `patience`. What is left keeps callers from pouring in more.
     pub fn take(&self, room: usize, patience: Option<Duration>) -> Mail {
-        let mut mail = self.lock();
-        if mail.is_empty(room) {
-            mail = match patience {
-                None => {
-                    let waited = self.arrived.wait_while(mail, |mail| mail.is_empty(room));
-                    waited.unwrap_or_else(PoisonError::into_inner)
-                }
-                Some(patience) => {
-                    let waited =
-                        self.arrived.wait_timeout_while(mail, patience, |mail| mail.is_empty(room));
+        let mut desk = self.lock();
+        let until = patience.and_then(|patience| Instant::now().checked_add(patience));
+        while desk.mail.is_empty(room) {
+            desk.awaited = true;
+            desk = match until.map(|until| until.saturating_duration_since(Instant::now())) {
+                None => self.arrived.wait(desk).unwrap_or_else(PoisonError::into_inner),
+                Some(Duration::ZERO) => break,
+                Some(left) => {
+                    let waited = self.arrived.wait_timeout(desk, left);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
             };
         }
-        let left = mail.requests.len().min(room);
-        let left = mail.requests.split_off(left);
-        let taken = std::mem::take(&mut *mail);
-        mail.requests = left;
+        desk.awaited = false;
+        let left = desk.mail.requests.len().min(room);
+        let left = desk.mail.requests.split_off(left);
+        let taken = std::mem::take(&mut desk.mail);
+        desk.mail.requests = left;
         taken
     }
 }
 
 impl Reports for Inbox {
     fn report(&self, report: Report) {
-        self.lock().reports.push_back(report);
-        self.arrived.notify_one();
+        let mut desk = self.lock();
+        desk.mail.reports.push_back(report);
+        self.put(desk);
+    }
+
+    fn report_all(&self, reports: Vec<Report>) {
+        let mut desk = self.lock();
+        desk.mail.reports.extend(reports);
+        self.put(desk);
     }
 }

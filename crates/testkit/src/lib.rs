@@ -2,3 +2,4 @@
 
 pub mod sim;
 pub mod states;
+pub mod bench;

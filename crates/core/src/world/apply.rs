@@ -3,6 +3,7 @@
 use crate::ids::{RunKey, TaskNo};
 use crate::kernel::fact::Fact;
 use crate::time::Timestamp;
+use crate::work::ReportKind;
 use crate::world::input::{Command, Input, Need, Prefetched, Refusal, Reply, Verb};
 use crate::world::snapshot::RunSnapshot;
 use crate::world::state::World;
@@ -45,12 +46,21 @@ impl World {
         input: Input,
         found: Prefetched,
     ) -> Result<Reply, Refusal> {
-        match input {
+        let patience = Patience::of(&input);
+        let answer = match input {
             Input::Deploy(deploy) => self.deploy(now, deploy, found.version),
             Input::Trigger(trigger) => self.trigger(now, trigger, found.version),
             Input::Report(report) => self.report(now, report),
             Input::Command(command) => self.command(now, &command, found.run),
+        };
+        // Whatever else is said, be it that a report was stale, may follow from what is not
+        // durable yet, and somebody waits for it.
+        match (patience, &answer) {
+            (Patience::Gather, Ok(_)) => self.gather.end(now),
+            (Patience::Ride, Ok(_)) => {}
+            _ => self.gather.hurry(),
         }
+        answer
     }
 
     fn command(
@@ -117,6 +127,7 @@ impl World {
     pub fn wake(&mut self, now: Timestamp) {
         while !self.is_full() {
             let Some(timer) = self.timers.pop_due(now) else { return };
+            self.gather.hurry();
             match timer {
                 Timer { run, task: None, .. } => self.run_timed_out(now, run),
                 Timer { run, task: Some(task), .. } => self.task_due(now, run, task.no),
@@ -131,6 +142,29 @@ impl World {
             Fact::Delayed if run.is_startable(no, now) => self.enqueue(key, no),
             Fact::Dispatched | Fact::Running => self.attempt_timed_out(key, no),
             _ => {}
+        }
+    }
+}
+
+/// What the commit of an input may wait for.
+#[derive(Clone, Copy)]
+enum Patience {
+    None,
+    /// Another commit.
+    Ride,
+    /// Others of its kind.
+    Gather,
+}
+
+impl Patience {
+    fn of(input: &Input) -> Self {
+        match input {
+            Input::Report(report) => match report.what {
+                ReportKind::Ended(_) => Self::Gather,
+                ReportKind::Started => Self::Ride,
+                ReportKind::Refused(_) | ReportKind::Reattached(..) => Self::None,
+            },
+            Input::Deploy(_) | Input::Trigger(_) | Input::Command(_) => Self::None,
         }
     }
 }

@@ -59,11 +59,12 @@ impl Draft {
             || self.bytes >= BATCH_BYTES_MAX
     }
 
-    /// When it has to be committed: at once, by a time, or not at all.
-    pub fn deadline(&self) -> Option<Timestamp> {
-        if self.urgent {
-            return Some(Timestamp(i64::MIN));
-        }
+    pub fn is_urgent(&self) -> bool {
+        self.urgent
+    }
+
+    /// When it has to be committed even if nothing in it is urgent.
+    pub fn rides_until(&self) -> Option<Timestamp> {
         self.riding_since.map(|since| since + STARTED_RIDES)
     }
 }

@@ -56,6 +56,7 @@ impl World {
                 self.timers.arm(Timer { at, run: key, task: Some(TaskRef::plain(no)) });
             }
             if row.fact.is_live() {
+                self.live += 1;
                 self.limits.take(blueprint.permits(no));
             }
             rows.put(row);

@@ -26,6 +26,7 @@ mod take;
 mod load;
 mod verify;
 mod draft;
+mod gather;
 pub mod ready;
 pub mod timers;
 pub mod chance;

@@ -10,6 +10,7 @@ use crate::world::batch::Effect;
 use crate::world::blueprint::{Age, Blueprint};
 use crate::world::chance::Chance;
 use crate::world::draft::Draft;
+use crate::world::gather::Gather;
 use crate::world::ready::Ready;
 use crate::world::run::{Run, count};
 use crate::world::timers::{Timer, Timers, due};
@@ -55,6 +56,9 @@ pub struct World {
     /// Runs that may be over.
     pub(super) ending: BTreeSet<RunKey>,
     pub(super) draft: Draft,
+    pub(super) gather: Gather,
+    /// Attempts that are dispatched or running.
+    pub(super) live: u32,
     /// Attempts that were offered to their executors again and not reported missing yet. Once
     /// is enough: a second such answer would start work twice.
     pub(super) asked_after: BTreeSet<AttemptId>,
@@ -86,16 +90,32 @@ impl World {
             timers: Timers::default(),
             ending: BTreeSet::new(),
             draft: Draft::default(),
+            gather: Gather::default(),
+            live: 0,
             asked_after: BTreeSet::new(),
             departed: BTreeMap::new(),
         }
     }
 
-    /// Everything that has to be durable before anything else happens is in the draft.
+    /// When the next batch has to be taken: what was decided, and what follows from it.
     pub fn deadline(&self) -> Option<Timestamp> {
-        let stuck =
-            self.agenda.is_empty() && self.ending.is_empty() && !self.ready.has_next(&self.limits);
-        if stuck { self.draft.deadline() } else { Some(Timestamp(i64::MIN)) }
+        if self.draft.is_urgent() || !self.is_stuck() {
+            let due = self.gather.due(self.live);
+            return Some(if self.is_full() { Timestamp(i64::MIN) } else { due });
+        }
+        self.draft.rides_until()
+    }
+
+    /// Nothing follows from what was decided.
+    fn is_stuck(&self) -> bool {
+        self.agenda.is_empty() && self.ending.is_empty() && !self.ready.has_next(&self.limits)
+    }
+
+    /// A batch was cut at its limit: what is left must not wait for anything.
+    pub(super) fn hurry_what_is_left(&mut self) {
+        if !self.is_stuck() {
+            self.gather.hurry();
+        }
     }
 
     /// When it has to be asked again if nothing is heard before.
@@ -175,8 +195,14 @@ impl World {
             count(counts, fact_now).into_iter().for_each(|n| *n += 1);
             let permits = run.blueprint.permits(no);
             match (fact.is_live(), fact_now.is_live()) {
-                (false, true) => self.limits.take(permits),
-                (true, false) => self.limits.give_back(permits),
+                (false, true) => {
+                    self.live += 1;
+                    self.limits.take(permits);
+                }
+                (true, false) => {
+                    self.live -= 1;
+                    self.limits.give_back(permits);
+                }
                 _ => {}
             }
         }

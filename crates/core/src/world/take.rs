@@ -8,6 +8,7 @@ use crate::world::state::World;
 impl World {
     /// Everything decided since the last batch, and what follows from it.
     pub fn take_batch(&mut self, now: Timestamp) -> Batch {
+        self.gather.taken(self.live);
         self.advance(now);
         let closed = self.close(now);
         let mut draft = std::mem::take(&mut self.draft);
@@ -34,6 +35,7 @@ impl World {
         for key in closed {
             self.let_go(key);
         }
+        self.hurry_what_is_left();
         Batch { changes, effects: draft.effects }
     }
 

@@ -23,6 +23,10 @@ impl World {
     }
 
     fn verify_permits(&self) -> Result<(), String> {
+        let live = self.live().count();
+        if self.live as usize != live {
+            return Err(format!("{} attempts are live, should be {live}", self.live));
+        }
         let mut used: BTreeMap<LimitId, u32> = BTreeMap::new();
         for run in self.runs.values() {
             for row in run.rows.iter().filter(|row| row.fact.is_live()) {

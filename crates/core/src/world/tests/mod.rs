@@ -10,3 +10,4 @@ mod retries;
 mod permits;
 mod reload;
 mod versions;
+mod gathers;

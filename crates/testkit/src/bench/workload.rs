@@ -1,0 +1,59 @@
+//! Which benchmarks there are.
+
+use super::report::Line;
+use super::sizes::Sizes;
+use super::{chain, fanout, memory, processes, start};
+use std::path::Path;
+
+/// One benchmark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workload {
+    Memory,
+    Chain,
+    Processes,
+    Fanout,
+    Start,
+}
+
+impl Workload {
+    /// Memory first: whatever ran before it would be counted too.
+    pub const ALL: &[Self] =
+        &[Self::Memory, Self::Chain, Self::Processes, Self::Fanout, Self::Start];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Chain => "chain",
+            Self::Processes => "processes",
+            Self::Fanout => "fanout",
+            Self::Start => "start",
+        }
+    }
+
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|workload| workload.word() == word)
+    }
+
+    /// Measures in new folders below `ground`, on a runtime of its own.
+    pub fn measure(self, ground: &Path, sizes: &Sizes) -> Vec<Line> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .expect("a runtime can be made");
+        runtime.block_on(async {
+            match self {
+                Self::Memory => memory::measure(ground, sizes).await,
+                Self::Chain => chain::measure(ground, sizes).await,
+                Self::Processes => processes::measure(ground, sizes).await,
+                Self::Fanout => fanout::measure(ground, sizes).await,
+                Self::Start => start::measure(ground, sizes).await,
+            }
+        })
+    }
+}
+
+/// A folder of its own for one measurement.
+pub(super) fn folder(ground: &Path) -> tempfile::TempDir {
+    tempfile::Builder::new().prefix("bench-").tempdir_in(ground).expect("a folder can be made")
+}

@@ -1,0 +1,16 @@
+//! Keeps the benchmarks alive: every workload once, with tiny sizes, and no figure looked at.
+
+use mainspring_testkit::bench::{Sizes, Workload, json, table};
+use std::path::Path;
+
+#[test]
+fn every_workload_still_measures_something() {
+    let ground = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for workload in Workload::ALL {
+        assert_eq!(Workload::from_word(workload.word()), Some(*workload));
+        let lines = workload.measure(ground, &Sizes::tiny());
+        assert!(!lines.is_empty(), "{workload:?}");
+        assert_eq!(table(&lines).lines().count(), lines.len() + 1);
+        assert_eq!(json(&lines).as_array().map(Vec::len), Some(lines.len()));
+    }
+}

@@ -1,0 +1,51 @@
+//! Builds the benchmarks as they have to be built, and runs them.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::checkout::cargo;
+
+/// What to measure, and where to put it beside the terminal.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// memory, chain, processes, fanout, start; all of them if none is named
+    workloads: Vec<String>,
+    /// Write the figures to this file, too
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Rounds of each measurement
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
+}
+
+const RUN: &[&str] = &[
+    "run",
+    "--release",
+    "-p",
+    "mainspring-testkit",
+    "--bin",
+    "bench",
+    "--features",
+    "bench",
+    "--",
+];
+
+/// Prints what was measured; judging it is for people.
+pub fn run(root: &Path, args: &Args) -> Result<()> {
+    let mut command = cargo(root, RUN);
+    command.args(&args.workloads);
+    if let Some(file) = &args.json {
+        // It runs in the root of the checkout, we may not.
+        let file = std::path::absolute(file).context("no such place for the figures")?;
+        command.arg("--json").arg(file);
+    }
+    if let Some(rounds) = args.rounds {
+        command.args(["--rounds", &rounds.to_string()]);
+    }
+    let status = command.status().context("could not start cargo")?;
+    if !status.success() {
+        bail!("the benchmarks failed ({status})");
+    }
+    Ok(())
+}
