@@ -63,18 +63,9 @@ pub const MUTANTS: &[Mutant] = &[
         "            step(row, Event::PutOff);
             row.until = Some(now.max(Timestamp(0)));",
     )),
-    mutant("timeout-by-exit", "stopped for a timeout means timed out", REPORT, (
-        "            (Some(Stopping::Timeout), _) => {",
-        "            (Some(Stopping::Timeout), Outcome::Stopped) => {",
-    )),
     mutant("cancel-by-exit", "stopped by a cancel means cancelled", REPORT, (
         "            (Some(Stopping::Cancel), _) => {",
         "            (Some(Stopping::Cancel), Outcome::Stopped) => {",
-    )),
-    mutant("settled-when-stopped", "settle comes after the end", REPORT, (
-        "        self.effect(Effect::Stop(self.executor(ticket), Stop { ticket, why }));",
-        "        self.effect(Effect::Stop(self.executor(ticket), Stop { ticket, why }));
-        self.effect(Effect::Settle(self.executor(ticket), ticket));",
     )),
     mutant("number-of-a-refused-start", "a refused start uses no number", REPORT, (
         "            row.attempts -= 1;",
@@ -144,10 +135,6 @@ pub const MUTANTS: &[Mutant] = &[
         "            self.effect(Effect::Reattach(executor, question));",
         "            let _ = (executor, question);",
     )),
-    mutant("stopping-forgotten", "a load stops again what was being stopped", LOAD, (
-        "            if let Some(why) = row.stopping {",
-        "            if let Some(why) = row.stopping.filter(|_| ticket.attempt != attempt.id) {",
-    )),
     mutant("timers-forgotten", "a load arms every timer", LOAD, (
         "            if let Some(at) = due(&row, definition.task(no)) {",
         "            if let Some(at) = due(&row, definition.task(no)).filter(|_| false) {",
@@ -157,38 +144,14 @@ pub const MUTANTS: &[Mutant] = &[
         "        self.put_run(Run::new(head, progress, blueprint, rows));
         self.disarm_run(key);",
     )),
-    mutant("permits-forgotten", "a load counts the permits in use", LOAD, (
-        "            if row.fact.is_live() {
-                self.limits.take(",
-        "            if row.fact.is_live() && row.fact.is_settled() {
-                self.limits.take(",
-    )),
     mutant("delays-forgotten", "a restart does not shorten a delay", LOAD, (
         "            rows.put(row);",
         "            let until = row.until.map(|_| crate::time::Timestamp(0));
             rows.put(TaskRow { until, ..row });",
     )),
-    mutant("cancel-stops-nothing", "a cancel stops what is live", ORDERS, (
-        "Fact::Dispatched | Fact::Running => self.stop(key, no, Stopping::Cancel),",
-        "Fact::Dispatched | Fact::Running => {}",
-    )),
-    mutant("cancel-through-finished", "a cancel stops at finished edges", ORDERS, (
-        "let passes = run.blueprint.graph.edge(*edge).when != When::Finished;",
-        "let passes = run.blueprint.graph.edge(*edge).when <= When::Finished;",
-    )),
     mutant("pause-lets-run", "a paused task's attempt is stopped", ORDERS, (
         "        if fact.is_live() && stopping.is_none() {",
         "        if fact.is_live() && stopping.is_some() {",
-    )),
-    mutant("finally-stays", "a retry sends back what ran because of the failure", RETRY, (
-        "matches!(when, When::Failed | When::Finished);",
-        "matches!(when, When::Failed);",
-    )),
-    mutant("retry-under-running", "a retry below which something runs is refused", RETRY, (
-        "            if must {
-                let name",
-        "            if must && no.0 == u32::MAX {
-                let name",
     )),
     mutant("retry-keeps-tries", "a retry by a person resets tries", RETRY, (
         "            row.tries = 0;
@@ -223,14 +186,6 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("paused-ends", "a paused run does not end", RUN, (
         "            RunStatus::Running => self.unsettled == 0,",
         "            RunStatus::Running | RunStatus::Paused => self.unsettled == 0,",
-    )),
-    mutant("permits-not-released", "an end gives its permits back", STATE, (
-        "                (true, false) => self.limits.give_back(permits),",
-        "                (true, false) => {}",
-    )),
-    mutant("permits-not-taken", "a dispatch takes its permits", STATE, (
-        "                (false, true) => self.limits.take(permits),",
-        "                (false, true) => {}",
     )),
     mutant("unsettled-stays", "an outcome is counted", STATE, (
         "            (false, true) => run.unsettled -= 1,",
