@@ -6,8 +6,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::checkout::cargo;
 
-// The dev profile: with its level 1 it plays about half as many worlds per second as release,
-// and it is built already for the tests. It also keeps overflow checks.
+// The dev profile: it is built already for the tests, is optimised (level 1), and keeps
+// overflow checks.
 const SIM: &[&str] = &["run", "--quiet", "--package", "mainspring-testkit", "--bin", "sim", "--"];
 
 /// Builds the simulator and hands it the options.

@@ -60,6 +60,12 @@ troubles! {
     Strangers = "strangers",
 }
 
+impl Trouble {
+    const fn is_of_storms(self) -> bool {
+        matches!(self, Self::CommitLost | Self::CommitUnsure | Self::ReportTwice)
+    }
+}
+
 /// The seed's chance, with some kinds of trouble switched off, and what it has brought.
 #[derive(Debug)]
 pub struct Luck {
@@ -70,6 +76,9 @@ pub struct Luck {
     /// Large outputs come one time in so many. Comparing them is dear, so few worlds have
     /// many.
     pub heavy_odds: u64,
+    /// In some worlds the store fails often and reports come again and again: what takes
+    /// several reloads in a row is hardly ever met in the others.
+    stormy: bool,
     pub tally: Tally,
 }
 
@@ -77,7 +86,8 @@ impl Luck {
     pub fn new(seed: u64, without: &BTreeSet<Trouble>) -> Self {
         let (mut chance, tally) = (Chance::new(seed), Tally::default());
         let heavy_odds = if chance.below(100) == 0 { 2 } else { 200 };
-        Self { chance, without: without.clone(), at_peace: false, heavy_odds, tally }
+        let stormy = chance.below(8) == 0;
+        Self { chance, without: without.clone(), at_peace: false, heavy_odds, stormy, tally }
     }
 
     pub fn draw(&mut self) -> u64 {
@@ -95,6 +105,7 @@ impl Luck {
 
     /// Whether it happens now, one time in `odds`.
     pub fn strikes(&mut self, trouble: Trouble, odds: u64) -> bool {
+        let odds = if self.stormy && trouble.is_of_storms() { odds.div_ceil(5) } else { odds };
         let strikes = self.chance.below(odds) == 0 && self.allows(trouble);
         if strikes {
             self.tally.count(("trouble", trouble.name(), ""));
