@@ -15,7 +15,7 @@
 use super::environment::DATA_ID;
 use super::procfs::{self, Stat};
 use super::spawner;
-use rustix::process::{Pid, WaitId, WaitIdOptions, getpgrp, getsid, waitid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -92,10 +92,11 @@ fn carries_our_id(pid: i32) -> bool {
     id.is_some_and(|id| ids.contains(id))
 }
 
+/// Our own numbers are read from `/proc` like the other's, not asked of the kernel: in a container
+/// that someone else's session entered both are 0, which is no process number for a system call.
 fn is_foreign(stat: &Stat) -> bool {
-    let session = getsid(None).map_or(0, |session| session.as_raw_nonzero().get());
-    let group = getpgrp().as_raw_nonzero().get();
-    stat.session != session || (stat.group != group && stat.group != stat.pid)
+    let Some(own) = procfs::own_stat() else { return false };
+    stat.session != own.session || (stat.group != own.group && stat.group != stat.pid)
 }
 
 fn reap(pid: i32) {

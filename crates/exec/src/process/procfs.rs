@@ -50,6 +50,11 @@ pub(super) fn stat(pid: i32) -> Option<Stat> {
     parse_stat(&read(&format!("/proc/{pid}/stat"))?)
 }
 
+/// What it says of this process.
+pub(super) fn own_stat() -> Option<Stat> {
+    parse_stat(&read("/proc/self/stat")?)
+}
+
 fn parse_stat(text: &[u8]) -> Option<Stat> {
     let text = String::from_utf8_lossy(text);
     let pid = text.split_ascii_whitespace().next()?.parse().ok()?;
