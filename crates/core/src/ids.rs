@@ -60,6 +60,10 @@ uuid_id!(
     /// One Mainspring server, for as long as its data folder exists.
     SchedulerId
 );
+uuid_id!(
+    /// A permission to ask, as people name it; never its secret.
+    TokenId
+);
 
 /// A run's row key: 64 bits beside the UUID, so that task rows are small and clustered.
 ///

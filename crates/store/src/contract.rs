@@ -1,11 +1,13 @@
 //! What every store does, in terms of batches.
 
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::record::{AuditRow, IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
-    AttemptRow, Log, RunHead, RunProgress, RunStatus, TaskRow, VersionRow,
+    AttemptRow, Log, RunHead, RunProgress, RunStatus, TaskRow, VersionRow, WorkflowRow,
 };
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
+use mainspring_core::world::input::Forgotten;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -82,9 +84,38 @@ pub struct RunsQuery {
     /// Empty: every status.
     pub statuses: Vec<RunStatus>,
     pub workflow: Option<String>,
+    /// Accepted at this moment or later, and before that one.
+    pub since: Option<Timestamp>,
+    pub until: Option<Timestamp>,
+    /// Every one of these, with this value.
+    pub labels: Vec<(String, String)>,
     /// Only runs listed after this one.
     pub after: Option<(Timestamp, RunId)>,
     pub limit: usize,
+}
+
+/// Which versions of a workflow to list: newest first.
+#[derive(Clone, Copy, Debug)]
+pub struct VersionsQuery<'a> {
+    pub workflow: &'a str,
+    /// Only numbers below this one.
+    pub below: Option<u32>,
+    pub limit: usize,
+}
+
+/// A final run whose time is up, and the log files that go with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expired {
+    pub run: Forgotten,
+    /// Attempts whose logs are not inline.
+    pub logs: Vec<AttemptId>,
+}
+
+/// A row of the audit log with its place in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Audited {
+    pub number: u64,
+    pub row: AuditRow,
 }
 
 /// A place where decisions are kept.
@@ -114,4 +145,37 @@ pub trait Store: Send + Sync + 'static {
     fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>>;
 
     fn log(&self, run: RunKey, attempt: AttemptId) -> Reading<'_, Option<Log>>;
+
+    /// A workflow by name, hidden ones included.
+    fn workflow(&self, name: &str) -> Reading<'_, Option<WorkflowRow>>;
+
+    /// Workflows that are not hidden, by name, after the one given.
+    fn workflows(&self, after: Option<&str>, limit: usize) -> Reading<'_, Vec<WorkflowRow>>;
+
+    /// Whole versions, newest first.
+    fn versions(&self, query: VersionsQuery<'_>) -> Reading<'_, Vec<VersionRow>>;
+
+    /// A scheduler's runs that changed after this stamp, in the order of their stamps. Runs of
+    /// one stamp are never torn apart: as many more than `limit` are given as that takes.
+    fn changed(
+        &self,
+        scheduler: SchedulerId,
+        after: u64,
+        limit: usize,
+    ) -> Reading<'_, Vec<(RunHead, RunProgress)>>;
+
+    /// What was answered under this key. The body is not part of what is looked for.
+    fn key(&self, key: &IdempotencyKey) -> Reading<'_, Option<KeyRow>>;
+
+    /// Newest first, below the number given.
+    fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>>;
+
+    /// Every token and session, in the order of their making.
+    fn tokens(&self) -> Reading<'_, Vec<TokenRow>>;
+
+    /// Runs that ended before this moment, oldest first.
+    fn expired(&self, before: Timestamp, limit: usize) -> Reading<'_, Vec<Expired>>;
+
+    /// Answers if it can be reached and written to.
+    fn ping(&self) -> Reading<'_, ()>;
 }

@@ -4,6 +4,7 @@
 pub mod fact;
 pub mod row;
 pub mod rows;
+pub mod record;
 pub mod transition;
 pub mod again;
 pub mod permits;

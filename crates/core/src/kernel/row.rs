@@ -21,6 +21,18 @@ pub struct VersionRow {
     pub created_at: Timestamp,
 }
 
+/// A workflow by name: which version is its latest, and whether people still see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkflowRow {
+    pub name: Arc<str>,
+    pub latest: u32,
+    pub created_at: Timestamp,
+    /// When its latest version was deployed.
+    pub updated_at: Timestamp,
+    /// Hidden since; its history stays.
+    pub deleted_at: Option<Timestamp>,
+}
+
 /// What is said of a run once, when it is accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunHead {
@@ -239,6 +251,8 @@ pub enum AttemptEnd {
     Failed(Box<TaskError>),
     /// Stopped by a cancel or for a pause.
     Cancelled,
+    /// Given up by force: whether the work is gone is not known.
+    Abandoned,
     /// Its executor could not take it; its number is used again.
     Refused(Box<str>),
 }

@@ -213,7 +213,10 @@ fn refusal(row: &TaskRow) -> Option<String> {
 fn error(attempt: &Attempt) -> Option<TaskError> {
     match attempt.end.as_ref()? {
         AttemptEnd::Failed(error) => Some((**error).clone()),
-        AttemptEnd::Success | AttemptEnd::Cancelled | AttemptEnd::Refused(_) => None,
+        AttemptEnd::Success
+        | AttemptEnd::Cancelled
+        | AttemptEnd::Abandoned
+        | AttemptEnd::Refused(_) => None,
     }
 }
 
@@ -234,6 +237,7 @@ fn attempt_view(attempt: &Attempt, output: Option<&Json>) -> AttemptView {
             Some(AttemptEnd::Success) => "success",
             Some(AttemptEnd::Failed(_)) => "failed",
             Some(AttemptEnd::Cancelled) => "cancelled",
+            Some(AttemptEnd::Abandoned) => "abandoned",
             Some(AttemptEnd::Refused(_)) => "refused",
         },
         dispatched_at: attempt.dispatched_at,

@@ -1,11 +1,13 @@
 //! New things: versions and runs.
 
 use crate::ids::{RunId, RunKey};
-use crate::kernel::row::{Counts, RunHead, RunKind, RunProgress, RunStatus, VersionRow};
+use crate::kernel::row::{
+    Counts, RunHead, RunKind, RunProgress, RunStatus, VersionRow, WorkflowRow,
+};
 use crate::kernel::rows::Rows;
 use crate::time::Timestamp;
 use crate::world::batch::Change;
-use crate::world::input::{Deploy, KnownVersion, Refusal, Reply, Trigger};
+use crate::world::input::{Deploy, KnownWorkflow, Prefetched, Refusal, Reply, Trigger};
 use crate::world::run::Run;
 use crate::world::state::World;
 use crate::world::timers::Timer;
@@ -17,30 +19,43 @@ impl World {
         &mut self,
         now: Timestamp,
         deploy: Deploy,
-        found: Option<KnownVersion>,
+        found: Option<KnownWorkflow>,
     ) -> Result<Reply, Refusal> {
+        self.note_workflow(found);
         let name = Arc::clone(&deploy.definition.name);
-        let known = self.latest.get(&name).copied();
-        let known = known.or(found.map(|found| (found.number, found.hash)));
-        let number = match known {
-            Some((number, hash)) if hash == deploy.hash => number,
-            known => {
-                let number = known.map_or(1, |(number, _)| number + 1);
-                self.draft.weigh(deploy.text.len());
-                self.draft.add(Change::NewVersion(VersionRow {
-                    workflow: Arc::clone(&name),
-                    number,
-                    hash: deploy.hash,
-                    text: deploy.text,
-                    created_at: now,
-                }));
-                number
-            }
-        };
-        self.latest.insert(Arc::clone(&name), (number, deploy.hash));
+        let known = self.latest.get(&name);
+        let is_new = known.is_none_or(|(_, hash)| *hash != deploy.hash);
+        let mut row = known.map_or_else(|| new_workflow(&name, now), |(row, _)| row.clone());
+        if is_new {
+            row.latest += 1;
+            row.updated_at = now;
+            self.draft.weigh(deploy.text.len());
+            self.draft.add(Change::NewVersion(VersionRow {
+                workflow: Arc::clone(&name),
+                number: row.latest,
+                hash: deploy.hash,
+                text: deploy.text,
+                created_at: now,
+            }));
+        }
+        if is_new || row.deleted_at.is_some() {
+            row.deleted_at = None;
+            self.draft.add(Change::PutWorkflow(row.clone()));
+        }
+        let version = row.latest;
+        self.latest.insert(Arc::clone(&name), (row, deploy.hash));
         self.drop_unused_blueprints();
-        self.blueprint(&name, number, &deploy.definition);
-        Ok(Reply::Deployed { version: number })
+        self.blueprint(&name, version, &deploy.definition);
+        Ok(Reply::Deployed { version, is_new })
+    }
+
+    /// Remembers what was read, unless something newer is known already.
+    pub(super) fn note_workflow(&mut self, found: Option<KnownWorkflow>) {
+        let Some(KnownWorkflow { row, latest }) = found else { return };
+        if !self.latest.contains_key(&row.name) {
+            self.blueprint(&row.name, latest.number, &latest.definition);
+            self.latest.insert(Arc::clone(&row.name), (row, latest.hash));
+        }
     }
 
     /// Old versions stay in memory only as long as a run is pinned to them.
@@ -52,20 +67,20 @@ impl World {
         &mut self,
         now: Timestamp,
         trigger: Trigger,
-        found: Option<KnownVersion>,
+        found: Prefetched,
     ) -> Result<Reply, Refusal> {
-        if let Some(found) = &found {
+        self.note_workflow(found.workflow);
+        if let Some(found) = &found.version {
             self.blueprint(&trigger.workflow, found.number, &found.definition);
         }
-        let latest = self.latest.get(&trigger.workflow).map(|(number, _)| *number);
-        let version = trigger
-            .version
-            .or(latest)
-            .or(found.map(|found| found.number))
-            .ok_or(Refusal::WorkflowNotFound)?;
+        let (row, _) = self.latest.get(&trigger.workflow).ok_or(Refusal::WorkflowNotFound)?;
+        if row.deleted_at.is_some() {
+            return Err(Refusal::WorkflowNotFound);
+        }
+        let version = trigger.version.unwrap_or(row.latest);
         let key = (Arc::clone(&trigger.workflow), version);
         let blueprint = Arc::clone(self.blueprints.get(&key).ok_or(Refusal::WorkflowNotFound)?);
-        let head = self.new_head(now, trigger, version);
+        let head = Arc::new(self.new_head(now, trigger, version));
         let tasks = blueprint.definition.tasks.len();
         let progress = RunProgress {
             status: RunStatus::Running,
@@ -140,4 +155,9 @@ impl World {
         let at = run.progress.opened_at? + run.blueprint.definition.timeout?;
         Some(Timer { at, run: key, task: None })
     }
+}
+
+fn new_workflow(name: &Arc<str>, now: Timestamp) -> WorkflowRow {
+    let name = Arc::clone(name);
+    WorkflowRow { name, latest: 0, created_at: now, updated_at: now, deleted_at: None }
 }

@@ -4,39 +4,40 @@ use crate::ids::{RunKey, TaskNo};
 use crate::kernel::fact::Fact;
 use crate::time::Timestamp;
 use crate::work::ReportKind;
-use crate::world::input::{Command, Input, Need, Prefetched, Refusal, Reply, Verb};
+use crate::world::input::{Command, Input, Need, Order, Prefetched, Refusal, Reply, Trigger, Verb};
 use crate::world::snapshot::RunSnapshot;
 use crate::world::state::World;
 use crate::world::timers::Timer;
+use std::sync::Arc;
 
 impl World {
     /// What has to be read before this input can be applied.
     pub fn needs(&self, input: &Input) -> Vec<Need> {
         match input {
-            Input::Report(_) => Vec::new(),
-            Input::Deploy(deploy) if self.latest.contains_key(&deploy.definition.name) => {
-                Vec::new()
-            }
-            Input::Deploy(deploy) => vec![Need::LatestVersion(deploy.definition.name.clone())],
-            Input::Trigger(trigger) => {
-                let number = trigger
-                    .version
-                    .or_else(|| self.latest.get(&trigger.workflow).map(|(number, _)| *number));
-                match number {
-                    None => vec![Need::LatestVersion(trigger.workflow.clone())],
-                    Some(number) => {
-                        let key = (trigger.workflow.clone(), number);
-                        if self.blueprints.contains_key(&key) {
-                            Vec::new()
-                        } else {
-                            vec![Need::Version(key.0, number)]
-                        }
-                    }
-                }
-            }
+            Input::Report(_) | Input::Forget(_) | Input::Admin(_) => Vec::new(),
+            Input::Deploy(deploy) => self.needs_workflow(&deploy.definition.name),
+            Input::DeleteWorkflow(delete) => self.needs_workflow(&delete.name),
+            Input::Trigger(trigger) => self.needs_version(trigger),
             Input::Command(command) if self.by_id.contains_key(&command.run) => Vec::new(),
             Input::Command(command) => vec![Need::Run(command.run)],
+            Input::Recorded(_, input) => self.needs(input),
         }
+    }
+
+    fn needs_workflow(&self, name: &Arc<str>) -> Vec<Need> {
+        if self.latest.contains_key(name) { Vec::new() } else { vec![Need::Workflow(name.clone())] }
+    }
+
+    fn needs_version(&self, trigger: &Trigger) -> Vec<Need> {
+        let mut needs = self.needs_workflow(&trigger.workflow);
+        let latest = self.latest.get(&trigger.workflow).map(|(row, _)| row.latest);
+        if let Some(number) = trigger.version.or(latest) {
+            let key = (trigger.workflow.clone(), number);
+            if !self.blueprints.contains_key(&key) {
+                needs.push(Need::Version(key.0, number));
+            }
+        }
+        needs
     }
 
     /// Decides one input. A refusal changes nothing.
@@ -48,10 +49,18 @@ impl World {
     ) -> Result<Reply, Refusal> {
         let patience = Patience::of(&input);
         let answer = match input {
-            Input::Deploy(deploy) => self.deploy(now, deploy, found.version),
-            Input::Trigger(trigger) => self.trigger(now, trigger, found.version),
+            Input::Deploy(deploy) => self.deploy(now, deploy, found.workflow),
+            Input::DeleteWorkflow(delete) => self.delete_workflow(now, &delete, found.workflow),
+            Input::Trigger(trigger) => self.trigger(now, trigger, found),
             Input::Report(report) => self.report(now, report),
             Input::Command(command) => self.command(now, &command, found.run),
+            Input::Forget(forget) => Ok(self.forget(&forget)),
+            Input::Admin(admin) => Ok(self.administer(admin)),
+            Input::Recorded(record, input) => {
+                let reply = self.apply(now, *input, found)?;
+                self.record(now, *record, &reply);
+                return Ok(reply);
+            }
         };
         // Whatever else is said, be it that a report was stale, may follow from what is not
         // durable yet, and somebody waits for it.
@@ -72,23 +81,27 @@ impl World {
         let Some(key) = self.by_id.get(&command.run).copied() else {
             return self.command_on_departed(now, command, found);
         };
-        match command.task {
-            None => match command.verb {
-                Verb::Pause => self.pause_run(now, key, &command.by),
-                Verb::Resume => self.resume_run(now, key),
-                Verb::Cancel => self.cancel_run(now, key, &command.by),
-                Verb::Retry => self.retry(now, key, None),
-            },
-            Some(no) => {
-                if no.position() >= self.run_mut(key).blueprint.definition.tasks.len() {
-                    return Err(Refusal::TaskNotFound);
-                }
-                match command.verb {
+        match &command.order {
+            Order::Run(Verb::Pause) => self.pause_run(now, key, &command.by),
+            Order::Run(Verb::Resume) => self.resume_run(now, key),
+            Order::Run(Verb::Cancel) => self.cancel_run(now, key, &command.by),
+            Order::Run(Verb::ForceCancel) => self.abandon_run(now, key, &command.by),
+            Order::Run(Verb::Retry) => self.retry(now, key, None),
+            Order::Task(name, verb) => {
+                let no = self.run_mut(key).task_no(name)?;
+                match verb {
                     Verb::Pause => self.pause_task(now, key, no, &command.by),
                     Verb::Resume => self.resume_task(now, key, no),
                     Verb::Cancel => self.cancel_task(now, key, no),
-                    Verb::Retry => self.retry(now, key, Some(no)),
+                    Verb::ForceCancel => self.abandon_task(now, key, no),
+                    Verb::Retry => self.retry(now, key, Some(&[no])),
                 }
+            }
+            Order::RetryTasks(names) => {
+                let run = self.run_mut(key);
+                let tasks: Vec<TaskNo> =
+                    names.iter().map(|name| run.task_no(name)).collect::<Result<_, _>>()?;
+                self.retry(now, key, Some(&tasks))
             }
         }
     }
@@ -109,14 +122,14 @@ impl World {
         if !status.is_final() {
             return Err(Refusal::NotOwned);
         }
-        if command.verb != Verb::Retry {
+        if !matches!(
+            command.order,
+            Order::Run(Verb::Retry) | Order::Task(_, Verb::Retry) | Order::RetryTasks(_)
+        ) {
             return Err(Refusal::RunIs(status));
         }
-        if command.task.is_some_and(|no| no.position() >= snapshot.definition.tasks.len()) {
-            return Err(Refusal::TaskNotFound);
-        }
         let key = self.take_in(snapshot);
-        let answer = self.retry(now, key, command.task);
+        let answer = self.command(now, command, None);
         if answer.is_err() {
             self.let_go(key);
         }
@@ -164,7 +177,13 @@ impl Patience {
                 ReportKind::Started => Self::Ride,
                 ReportKind::Refused(_) | ReportKind::Reattached(..) => Self::None,
             },
-            Input::Deploy(_) | Input::Trigger(_) | Input::Command(_) => Self::None,
+            Input::Deploy(_)
+            | Input::DeleteWorkflow(_)
+            | Input::Trigger(_)
+            | Input::Command(_)
+            | Input::Forget(_)
+            | Input::Admin(_)
+            | Input::Recorded(..) => Self::None,
         }
     }
 }

@@ -1,20 +1,39 @@
 //! What a decision leaves behind: changes to make durable, then effects to carry out.
 
-use crate::ids::{AttemptId, RunId, RunKey, Ticket};
-use crate::kernel::row::{AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow};
+use crate::ids::{AttemptId, RunId, RunKey, Ticket, TokenId};
+use crate::kernel::record::{AuditRow, KeyRow, TokenRow};
+use crate::kernel::row::{AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow};
 use crate::launch::StartAttempt;
+use crate::time::Timestamp;
 use crate::work::{ExecutorKind, Question, Stop};
+use std::sync::Arc;
 
 /// One row to write. A batch holds at most one `PutTask` and one `PutRun` for each row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     NewVersion(VersionRow),
+    PutWorkflow(WorkflowRow),
     NewRun(RunHead, RunProgress),
     PutRun(RunKey, RunProgress),
     PutTask(RunKey, TaskRow),
     /// A superseded attempt; never written twice.
     NewAttempt(RunKey, AttemptRow),
     NewLog(RunKey, AttemptId, Log),
+    /// A run with all that belongs to it: tasks, attempts, logs. Only if it has this stamp
+    /// still: one that was opened again meanwhile stays.
+    DropRun(RunKey, u64),
+    /// Keys from before this moment whose run is gone, or that never had one.
+    DropKeys(Timestamp),
+    /// Numbers that stay used although no row shows it any more.
+    Marks {
+        next_run: u64,
+        next_stamp: u64,
+    },
+    NewKey(KeyRow),
+    NewAudit(AuditRow),
+    NewToken(TokenRow),
+    /// With its sessions.
+    DropToken(TokenId),
 }
 
 /// What to do once the changes are durable.
@@ -34,5 +53,7 @@ pub enum Effect {
 #[derive(Debug, Default)]
 pub struct Batch {
     pub changes: Vec<Change>,
+    /// Of the runs that the changes write, in their order.
+    pub heads: Vec<Arc<RunHead>>,
     pub effects: Vec<Effect>,
 }

@@ -1,9 +1,11 @@
 //! What a world is told, what it answers, and what it must be given first.
 
-use crate::ids::{RunId, TaskNo};
+use crate::ids::{RunId, RunKey};
 use crate::json::Json;
-use crate::kernel::row::RunStatus;
+use crate::kernel::record::{Admin, Record};
+use crate::kernel::row::{RunStatus, WorkflowRow};
 use crate::spec::definition::Definition;
+use crate::time::Timestamp;
 use crate::work::Report;
 use crate::world::snapshot::RunSnapshot;
 use std::collections::BTreeMap;
@@ -16,7 +18,14 @@ pub enum Input {
     /// Start a run of a stored version.
     Trigger(Trigger),
     Command(Command),
+    DeleteWorkflow(DeleteWorkflow),
+    /// Final runs whose time is up.
+    Forget(Forget),
+    /// What needs no decision, only to be written.
+    Admin(Admin),
     Report(Report),
+    /// An input that leaves a record if it is accepted.
+    Recorded(Box<Record>, Box<Input>),
 }
 
 #[derive(Clone, Debug)]
@@ -39,13 +48,30 @@ pub struct Trigger {
     pub workdir: String,
 }
 
-/// A person's or a program's order about a run, or about one task of it.
+/// A person's or a program's order about a run, or about tasks of it.
 #[derive(Clone, Debug)]
 pub struct Command {
     pub run: RunId,
-    pub task: Option<TaskNo>,
-    pub verb: Verb,
+    pub order: Order,
     pub by: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    Run(Verb),
+    Task(Arc<str>, Verb),
+    /// These, and no others, as one retry.
+    RetryTasks(Vec<Arc<str>>),
+}
+
+impl Order {
+    pub fn is_cancel(&self) -> bool {
+        matches!(
+            self,
+            Self::Run(Verb::Cancel | Verb::ForceCancel)
+                | Self::Task(_, Verb::Cancel | Verb::ForceCancel)
+        )
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,18 +79,54 @@ pub enum Verb {
     Pause,
     Resume,
     Cancel,
+    /// Cancelled now, whether or not the work is known to be gone.
+    ForceCancel,
     Retry,
 }
 
 impl Verb {
-    pub const ALL: &[Self] = &[Self::Pause, Self::Resume, Self::Cancel, Self::Retry];
+    pub const ALL: &[Self] =
+        &[Self::Pause, Self::Resume, Self::Cancel, Self::ForceCancel, Self::Retry];
+}
+
+/// Hides a workflow; its history stays.
+#[derive(Clone, Debug)]
+pub struct DeleteWorkflow {
+    pub name: Arc<str>,
+    pub active: ActiveRuns,
+    pub by: String,
+}
+
+/// What to do about runs that are not final.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActiveRuns {
+    /// Refuse while there are any.
+    Refuse,
+    /// Cancel them first.
+    Cancel,
+}
+
+/// Drops what is stored of final runs. One that is active again, or has changed since it was
+/// looked at, stays.
+#[derive(Clone, Debug)]
+pub struct Forget {
+    pub runs: Vec<Forgotten>,
+    /// Idempotency keys from before this moment whose run is gone.
+    pub keys_before: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forgotten {
+    pub key: RunKey,
+    pub id: RunId,
+    pub stamp: u64,
 }
 
 /// Something an input needs that memory may lack.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {
-    /// The latest version of a workflow, if there is one.
-    LatestVersion(Arc<str>),
+    /// A workflow and its latest version, if there is one.
+    Workflow(Arc<str>),
     Version(Arc<str>, u32),
     /// A run that is not active.
     Run(RunId),
@@ -73,8 +135,17 @@ pub enum Need {
 /// What was found for the needs of one input.
 #[derive(Clone, Debug, Default)]
 pub struct Prefetched {
+    /// For `Need::Workflow`.
+    pub workflow: Option<KnownWorkflow>,
+    /// For `Need::Version`.
     pub version: Option<KnownVersion>,
     pub run: Option<RunSnapshot>,
+}
+
+#[derive(Clone, Debug)]
+pub struct KnownWorkflow {
+    pub row: WorkflowRow,
+    pub latest: KnownVersion,
 }
 
 #[derive(Clone, Debug)]
@@ -90,6 +161,7 @@ pub enum Reply {
     /// Stored under this number, or found there.
     Deployed {
         version: u32,
+        is_new: bool,
     },
     Accepted {
         run: RunId,
@@ -102,10 +174,12 @@ pub enum Reply {
 pub enum Refusal {
     #[error("there is no such workflow or version")]
     WorkflowNotFound,
+    #[error("{0} of its runs are not final: cancel them, or delete with force")]
+    WorkflowActive(usize),
     #[error("there is no such run")]
     RunNotFound,
-    #[error("the run has no such task")]
-    TaskNotFound,
+    #[error("the run has no task '{0}'")]
+    TaskNotFound(Arc<str>),
     #[error("another scheduler owns this run")]
     NotOwned,
     #[error("the attempt is not the task's current one, or the task is settled")]
@@ -133,8 +207,9 @@ impl Refusal {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::WorkflowNotFound => "workflow_not_found",
+            Self::WorkflowActive(_) => "workflow_active",
             Self::RunNotFound => "run_not_found",
-            Self::TaskNotFound => "task_not_found",
+            Self::TaskNotFound(_) => "task_not_found",
             Self::NotOwned => "not_owned",
             Self::Stale => "stale",
             Self::Outdated => "outdated",

@@ -10,6 +10,7 @@ use crate::world::run::{Run, count};
 use crate::world::snapshot::RunSnapshot;
 use crate::world::state::World;
 use crate::world::timers::{Timer, due};
+use std::sync::Arc;
 
 impl World {
     /// Takes in a run that is not final: its timers are armed again, its live attempts are
@@ -61,7 +62,7 @@ impl World {
             }
             rows.put(row);
         }
-        self.put_run(Run::new(head, progress, blueprint, rows));
+        self.put_run(Run::new(Arc::new(head), progress, blueprint, rows));
         key
     }
 

@@ -21,6 +21,8 @@ mod accept;
 mod report;
 mod orders;
 mod retry;
+mod abandon;
+mod housekeeping;
 mod advance;
 mod take;
 mod load;

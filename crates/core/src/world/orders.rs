@@ -110,7 +110,7 @@ impl World {
         self.stop(key, no, Stopping::Cancel, |row| row.cancelled = Some(why));
     }
 
-    fn is_being_cancelled(&mut self, key: RunKey, no: TaskNo) -> bool {
+    pub(super) fn is_being_cancelled(&mut self, key: RunKey, no: TaskNo) -> bool {
         let row = self.run_mut(key).rows.get(no);
         row.is_some_and(|row| row.stopping == Some(Stopping::Cancel))
     }

@@ -199,8 +199,20 @@ impl World {
         self.draft.add(Change::NewLog(ticket.run, ticket.attempt, log));
     }
 
-    /// Common to every end of an attempt.
+    /// Its executor said how it ended.
     fn finish(
+        &mut self,
+        now: Timestamp,
+        ticket: Ticket,
+        end: AttemptEnd,
+        edit: impl FnOnce(&mut TaskRow),
+    ) {
+        self.effect(Effect::Settle(self.executor(ticket), ticket));
+        self.close_attempt(now, ticket, end, edit);
+    }
+
+    /// Common to every end of an attempt, whoever decided it.
+    pub(super) fn close_attempt(
         &mut self,
         now: Timestamp,
         ticket: Ticket,
@@ -218,7 +230,6 @@ impl World {
         });
         self.draft.task(key, ticket.task);
         self.asked_after.remove(&ticket.attempt);
-        self.effect(Effect::Settle(self.executor(ticket), ticket));
         self.follow(key, no);
         self.ending.insert(key);
         self.restart_if_due(now, key, no);

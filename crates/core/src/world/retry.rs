@@ -18,12 +18,12 @@ impl World {
         &mut self,
         now: Timestamp,
         key: RunKey,
-        named: Option<TaskNo>,
+        named: Option<&[TaskNo]>,
     ) -> Result<Reply, Refusal> {
         let run = self.run_mut(key);
         check_state(run, named)?;
         let roots: Vec<TaskNo> = match named {
-            Some(no) => vec![no],
+            Some(tasks) => tasks.to_vec(),
             None => failed_or_cancelled(run),
         };
         let ground = Ground { shape: run.blueprint.shape(), plan: &run.plan, rows: &run.rows };
@@ -76,7 +76,7 @@ impl World {
     }
 }
 
-fn check_state(run: &Run, named: Option<TaskNo>) -> Result<(), Refusal> {
+fn check_state(run: &Run, named: Option<&[TaskNo]>) -> Result<(), Refusal> {
     let status = run.progress.status;
     let allowed = match status {
         RunStatus::Failed | RunStatus::Cancelled => true,
@@ -86,10 +86,10 @@ fn check_state(run: &Run, named: Option<TaskNo>) -> Result<(), Refusal> {
     if !allowed {
         return Err(Refusal::RunIs(status));
     }
-    let fact = named.map(|no| run.rows.fact(no));
-    match fact {
-        None | Some(Fact::Failed | Fact::Cancelled) => Ok(()),
-        Some(_) => Err(Refusal::TaskNotFailed),
+    let retriable = |no: &TaskNo| matches!(run.rows.fact(*no), Fact::Failed | Fact::Cancelled);
+    match named.is_none_or(|tasks| tasks.iter().all(retriable)) {
+        true => Ok(()),
+        false => Err(Refusal::TaskNotFailed),
     }
 }
 

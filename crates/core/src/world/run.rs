@@ -7,12 +7,13 @@ use crate::kernel::rows::Rows;
 use crate::plan::dag::plan::Plan;
 use crate::time::Timestamp;
 use crate::world::blueprint::Blueprint;
+use crate::world::input::Refusal;
 use crate::world::ready::Priority;
 use std::sync::Arc;
 
 #[derive(Debug)]
 pub struct Run {
-    pub head: RunHead,
+    pub head: Arc<RunHead>,
     pub workdir: Arc<str>,
     pub progress: RunProgress,
     pub blueprint: Arc<Blueprint>,
@@ -24,7 +25,7 @@ pub struct Run {
 
 impl Run {
     pub fn new(
-        head: RunHead,
+        head: Arc<RunHead>,
         progress: RunProgress,
         blueprint: Arc<Blueprint>,
         rows: Rows,
@@ -46,6 +47,11 @@ impl Run {
         let tasks = self.blueprint.graph.tasks();
         let open = tasks.filter(|no| !self.plan.is_settled(&self.rows, *no)).count();
         u32::try_from(open).expect("task counts fit u32")
+    }
+
+    pub fn task_no(&self, name: &Arc<str>) -> Result<TaskNo, Refusal> {
+        let no = self.blueprint.definition.task_no(name);
+        no.ok_or_else(|| Refusal::TaskNotFound(Arc::clone(name)))
     }
 
     pub fn priority(&self, no: TaskNo) -> Priority {

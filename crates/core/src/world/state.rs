@@ -3,7 +3,7 @@
 
 use crate::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
 use crate::kernel::permits::Limits;
-use crate::kernel::row::TaskRow;
+use crate::kernel::row::{TaskRow, WorkflowRow};
 use crate::spec::definition::Definition;
 use crate::time::Timestamp;
 use crate::world::batch::Effect;
@@ -45,8 +45,8 @@ pub struct World {
     pub(super) blueprints: BTreeMap<(Arc<str>, u32), Arc<Blueprint>>,
     /// The newest version of each workflow that was made ready for running.
     pub(super) newest: BTreeMap<Arc<str>, u32>,
-    /// Number and hash of the newest version of each workflow that came by.
-    pub(super) latest: BTreeMap<Arc<str>, (u32, [u8; 32])>,
+    /// Each workflow that came by, and the hash of its latest version.
+    pub(super) latest: BTreeMap<Arc<str>, (WorkflowRow, [u8; 32])>,
     pub(super) runs: BTreeMap<RunKey, Run>,
     pub(super) by_id: BTreeMap<RunId, RunKey>,
     /// Opened tasks that have not been looked at: a big cascade, cut at the batch limit.

@@ -4,6 +4,7 @@ use crate::ids::RunKey;
 use crate::time::Timestamp;
 use crate::world::batch::{Batch, Change};
 use crate::world::state::World;
+use std::sync::Arc;
 
 impl World {
     /// Everything decided since the last batch, and what follows from it.
@@ -16,13 +17,15 @@ impl World {
 
         let count = draft.runs.len() + draft.tasks.len() + draft.added.len();
         let mut changes = Vec::with_capacity(count);
+        let mut heads = Vec::with_capacity(draft.runs.len());
         let (versions, added): (Vec<Change>, Vec<Change>) =
             draft.added.drain(..).partition(|change| matches!(change, Change::NewVersion(_)));
         changes.extend(versions);
         for key in &draft.runs {
             let run = &self.runs[key];
+            heads.push(Arc::clone(&run.head));
             changes.push(if draft.new_runs.contains(key) {
-                Change::NewRun(run.head.clone(), run.progress.clone())
+                Change::NewRun((*run.head).clone(), run.progress.clone())
             } else {
                 Change::PutRun(*key, run.progress.clone())
             });
@@ -36,7 +39,7 @@ impl World {
             self.let_go(key);
         }
         self.hurry_what_is_left();
-        Batch { changes, effects: draft.effects }
+        Batch { changes, heads, effects: draft.effects }
     }
 
     /// Stamps what this commit touches, so that readers can tell what is newer.

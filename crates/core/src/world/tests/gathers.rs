@@ -4,7 +4,7 @@ use super::stage::Stage;
 use crate::limits::GATHER;
 use crate::time::Timestamp;
 use crate::work::{Ended, Outcome, Report, ReportKind};
-use crate::world::input::{Command, Input, Prefetched, Refusal, Reply, Verb};
+use crate::world::input::{Command, Input, Order, Prefetched, Refusal, Reply, Verb};
 
 const AT_ONCE: Option<Timestamp> = Some(Timestamp(i64::MIN));
 
@@ -42,7 +42,7 @@ fn one_of_few_does_not_wait() {
 fn an_answer_that_may_follow_from_what_waits_ends_the_wait() {
     let mut stage = eight();
     end(&mut stage, 0).unwrap();
-    let resume = Command { run: stage.run, task: None, verb: Verb::Resume, by: "ann".to_owned() };
+    let resume = Command { run: stage.run, order: Order::Run(Verb::Resume), by: "ann".to_owned() };
     let refused = stage.world.apply(stage.now, Input::Command(resume), Prefetched::default());
     assert!(refused.is_err());
     assert_eq!(stage.world.deadline(), AT_ONCE);

@@ -11,3 +11,5 @@ mod permits;
 mod reload;
 mod versions;
 mod gathers;
+mod abandons;
+mod housekeeping;

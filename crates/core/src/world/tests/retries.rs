@@ -1,6 +1,7 @@
 //! Retry by a person, of a run and of one task.
 
 use super::stage::{Stage, check, check_said};
+use crate::world::input::{Order, Refusal, Reply};
 
 #[test]
 fn a_failed_run_opens_again_with_what_failed() {
@@ -108,4 +109,17 @@ fn the_timeout_of_the_run_counts_from_its_opening() {
         "wait 8; a fail; wait 100; retry; wait 10; a gone",
         "failed: a=cancelled",
     );
+}
+
+#[test]
+fn several_tasks_are_retried_as_one() {
+    let mut stage = Stage::new("a\nb\nc");
+    stage.play("a fail; b fail; c fail");
+    let order =
+        |names: &[&str]| Order::RetryTasks(names.iter().map(|name| (*name).into()).collect());
+    assert_eq!(stage.order(order(&["a", "nope"])), Err(Refusal::TaskNotFound("nope".into())));
+    assert_eq!(stage.shown(), "failed: a=failed b=failed c=failed", "all or none");
+    assert_eq!(stage.order(order(&["a", "c"])), Ok(Reply::Done));
+    assert_eq!(stage.shown(), "running: a=dispatched b=failed c=dispatched");
+    assert_eq!(stage.order(order(&["a", "b"])), Err(Refusal::TaskNotFailed));
 }

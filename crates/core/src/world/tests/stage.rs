@@ -15,7 +15,9 @@ use crate::time::{Span, Timestamp};
 use crate::view::words::words;
 use crate::work::{Ended, Outcome, Question, Reattached, Report, ReportKind};
 use crate::world::batch::{Change, Effect};
-use crate::world::input::{Command, Deploy, Input, Prefetched, Refusal, Reply, Trigger, Verb};
+use crate::world::input::{
+    Command, Deploy, Input, Order, Prefetched, Refusal, Reply, Trigger, Verb,
+};
 use crate::world::snapshot::RunSnapshot;
 use crate::world::{World, WorldConfig};
 use std::collections::BTreeMap;
@@ -126,7 +128,7 @@ impl Stage {
                 let name = &self.definition.task(past.task.no).name;
                 self.history.push(format!("{name}#{}", past.attempt.number));
             }
-            Change::NewVersion(_) | Change::NewLog(..) => {}
+            _ => {}
         }
     }
 
@@ -180,7 +182,7 @@ impl Stage {
         let answer = self.world.apply(self.now, input.clone(), Prefetched::default());
         let answer = match answer {
             Err(Refusal::RunNotFound) => {
-                let found = Prefetched { run: Some(self.snapshot()), version: None };
+                let found = Prefetched { run: Some(self.snapshot()), ..Prefetched::default() };
                 self.world.apply(self.now, input, found)
             }
             answer => answer,
@@ -208,10 +210,13 @@ impl Stage {
         self.apply(Input::Report(Report { ticket, what }))
     }
 
+    pub fn order(&mut self, order: Order) -> Result<Reply, Refusal> {
+        self.apply(Input::Command(Command { run: self.run, order, by: "ann".to_owned() }))
+    }
+
     fn command(&mut self, verb: Verb, task: Option<&str>) {
-        let task = task.map(|name| self.no(name));
-        let _ =
-            self.apply(Input::Command(Command { run: self.run, task, verb, by: "ann".to_owned() }));
+        let order = task.map_or(Order::Run(verb), |name| Order::Task(name.into(), verb));
+        let _ = self.order(order);
     }
 
     /// Throws the world away and loads it from what is stored, as after a crash.
@@ -232,6 +237,7 @@ impl Stage {
             "pause" => Some(Verb::Pause),
             "resume" => Some(Verb::Resume),
             "cancel" => Some(Verb::Cancel),
+            "force" => Some(Verb::ForceCancel),
             "retry" => Some(Verb::Retry),
             _ => None,
         };

@@ -2,9 +2,13 @@
 
 use super::stage::Stage;
 use crate::json::Json;
+use crate::kernel::row::WorkflowRow;
 use crate::sketch::sketch;
+use crate::time::Timestamp;
 use crate::world::batch::Change;
-use crate::world::input::{Deploy, Input, KnownVersion, Need, Prefetched, Refusal, Reply, Trigger};
+use crate::world::input::{
+    Deploy, Input, KnownVersion, KnownWorkflow, Need, Prefetched, Refusal, Reply, Trigger,
+};
 use std::sync::Arc;
 
 fn deploy(text: &str, hash: u8) -> Input {
@@ -20,9 +24,10 @@ fn the_same_text_twice_makes_no_new_version() {
         stage.changes.iter().filter(|change| matches!(change, Change::NewVersion(_))).count()
     };
     let before = versions(&stage);
-    assert_eq!(stage.apply(deploy("x", 1)), Ok(Reply::Deployed { version: 1 }));
-    assert_eq!(stage.apply(deploy("x", 1)), Ok(Reply::Deployed { version: 1 }));
-    assert_eq!(stage.apply(deploy("y", 2)), Ok(Reply::Deployed { version: 2 }));
+    let deployed = |version, is_new| Ok(Reply::Deployed { version, is_new });
+    assert_eq!(stage.apply(deploy("x", 1)), deployed(1, true));
+    assert_eq!(stage.apply(deploy("x", 1)), deployed(1, false));
+    assert_eq!(stage.apply(deploy("y", 2)), deployed(2, true));
     assert_eq!(versions(&stage) - before, 2);
 }
 
@@ -30,11 +35,19 @@ fn the_same_text_twice_makes_no_new_version() {
 fn numbers_go_on_from_what_is_stored() {
     let mut stage = Stage::new("a");
     let input = deploy("x", 1);
-    assert_eq!(stage.world.needs(&input), [Need::LatestVersion("w".into())]);
-    let found = KnownVersion { number: 7, hash: [9; 32], definition: Arc::new(sketch("x")) };
-    let found = Prefetched { version: Some(found), run: None };
+    assert_eq!(stage.world.needs(&input), [Need::Workflow("w".into())]);
+    let latest = KnownVersion { number: 7, hash: [9; 32], definition: Arc::new(sketch("x")) };
+    let row = WorkflowRow {
+        name: "w".into(),
+        latest: 7,
+        created_at: Timestamp(1),
+        updated_at: Timestamp(2),
+        deleted_at: None,
+    };
+    let workflow = Some(KnownWorkflow { row, latest });
+    let found = Prefetched { workflow, ..Prefetched::default() };
     let reply = stage.world.apply(stage.now, input.clone(), found);
-    assert_eq!(reply, Ok(Reply::Deployed { version: 8 }));
+    assert_eq!(reply, Ok(Reply::Deployed { version: 8, is_new: true }));
     assert_eq!(stage.world.needs(&input), []);
 }
 
@@ -76,11 +89,10 @@ fn an_older_reading_of_a_run_is_noticed() {
     stage.play("a fail");
     let command = crate::world::input::Command {
         run: stage.run,
-        task: None,
-        verb: crate::world::input::Verb::Retry,
+        order: crate::world::input::Order::Run(crate::world::input::Verb::Retry),
         by: "ann".into(),
     };
-    let found = Prefetched { run: Some(outdated), version: None };
+    let found = Prefetched { run: Some(outdated), ..Prefetched::default() };
     let answer = stage.world.apply(stage.now, Input::Command(command), found);
     assert_eq!(answer, Err(Refusal::Outdated));
 }

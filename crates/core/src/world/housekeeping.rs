@@ -1,0 +1,91 @@
+//! What is not about any task: hiding workflows, forgetting old runs, records of who asked.
+
+use crate::kernel::record::{Admin, AuditRow, KeyAnswer, KeyRow, Record};
+use crate::kernel::row::RunStatus;
+use crate::time::Timestamp;
+use crate::world::batch::Change;
+use crate::world::input::{
+    ActiveRuns, DeleteWorkflow, Forget, Forgotten, KnownWorkflow, Refusal, Reply,
+};
+use crate::world::state::World;
+use std::sync::Arc;
+
+impl World {
+    /// Hides a workflow. Its versions and runs stay, so that numbers go on if it comes back.
+    pub(super) fn delete_workflow(
+        &mut self,
+        now: Timestamp,
+        delete: &DeleteWorkflow,
+        found: Option<KnownWorkflow>,
+    ) -> Result<Reply, Refusal> {
+        self.note_workflow(found);
+        let known = self.latest.get(&delete.name).filter(|(row, _)| row.deleted_at.is_none());
+        if known.is_none() {
+            return Err(Refusal::WorkflowNotFound);
+        }
+        let active = self.runs.values().filter(|run| run.head.workflow == delete.name);
+        let active: Vec<_> = active.map(|run| (run.head.key, run.progress.status)).collect();
+        if !active.is_empty() && delete.active == ActiveRuns::Refuse {
+            return Err(Refusal::WorkflowActive(active.len()));
+        }
+        for (key, status) in active {
+            if status != RunStatus::Cancelling {
+                self.cancel_run(now, key, &delete.by)?;
+            }
+        }
+        let (row, _) = self.latest.get_mut(&delete.name).expect("looked up above");
+        row.deleted_at = Some(now);
+        self.draft.add(Change::PutWorkflow(row.clone()));
+        Ok(Reply::Done)
+    }
+
+    /// Runs that are active again stay, and so do those that somebody may be about to bring
+    /// back with what was read of them meanwhile.
+    pub(super) fn forget(&mut self, forget: &Forget) -> Reply {
+        let is_outdated = |gone: &&Forgotten| {
+            let newer = self.departed.get(&gone.id).is_some_and(|stamp| *stamp > gone.stamp);
+            newer || self.runs.contains_key(&gone.key)
+        };
+        let gone: Vec<Forgotten> =
+            forget.runs.iter().filter(|gone| !is_outdated(gone)).copied().collect();
+        for Forgotten { key, id, stamp } in gone {
+            // Whatever is being read of it is older than its end.
+            self.departed.insert(id, stamp + 1);
+            self.draft.add(Change::DropRun(key, stamp));
+        }
+        self.draft.add(Change::DropKeys(forget.keys_before));
+        let (next_run, next_stamp) = (self.next_run, self.next_stamp);
+        self.draft.add(Change::Marks { next_run, next_stamp });
+        Reply::Done
+    }
+
+    pub(super) fn administer(&mut self, admin: Admin) -> Reply {
+        self.draft.add(match admin {
+            Admin::NewToken(token) => Change::NewToken(token),
+            Admin::RevokeToken(id) => Change::DropToken(id),
+        });
+        Reply::Done
+    }
+
+    /// Who asked, and which answer the key was given: in the commit that carries it out.
+    pub(super) fn record(&mut self, now: Timestamp, record: Record, reply: &Reply) {
+        let Record { by, from, action, mut target, key } = record;
+        if let Reply::Accepted { run } = reply {
+            target = format!("run {run}");
+        }
+        if let Some(key) = key {
+            let answer = match reply {
+                Reply::Accepted { run } => KeyAnswer::Run(*run),
+                Reply::Deployed { version, is_new } => KeyAnswer::Version {
+                    workflow: Arc::from(&*target),
+                    number: *version,
+                    is_new: *is_new,
+                },
+                Reply::Done => KeyAnswer::Done,
+            };
+            self.draft.add(Change::NewKey(KeyRow { key, answer, created_at: now }));
+        }
+        let action = Arc::from(action);
+        self.draft.add(Change::NewAudit(AuditRow { at: now, by, from, action, target }));
+    }
+}
