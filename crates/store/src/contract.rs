@@ -155,8 +155,9 @@ pub trait Store: Send + Sync + 'static {
     /// Whole versions, newest first.
     fn versions(&self, query: VersionsQuery<'_>) -> Reading<'_, Vec<VersionRow>>;
 
-    /// A scheduler's runs that changed after this stamp, in the order of their stamps. Runs of
-    /// one stamp are never torn apart: as many more than `limit` are given as that takes.
+    /// A scheduler's runs that changed after this stamp, in the order of their stamps, then of
+    /// their keys. Runs of one stamp are never torn apart: as many more than `limit` are given
+    /// as that takes.
     fn changed(
         &self,
         scheduler: SchedulerId,
@@ -170,10 +171,11 @@ pub trait Store: Send + Sync + 'static {
     /// Newest first, below the number given.
     fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>>;
 
-    /// Every token and session, in the order of their making.
+    /// Every token and session, in the order of their making, then of their ids.
     fn tokens(&self) -> Reading<'_, Vec<TokenRow>>;
 
-    /// Runs that ended before this moment, oldest first.
+    /// Final runs that were accepted and ended before this moment, oldest first (by
+    /// `created_at`, then id).
     fn expired(&self, before: Timestamp, limit: usize) -> Reading<'_, Vec<Expired>>;
 
     /// Answers if it can be reached and written to.

@@ -1,37 +1,86 @@
 //! The changes of one batch by kind: what a store writes together.
 //!
 //! Kinds are written in the order of the fields, so that a batch may name its changes in any
-//! order: a run is there before the rows that belong to it.
+//! order: a run is there before the rows that belong to it, and goes after the last word on it.
+//! A key that is used again in the batch that drops its old row keeps its new one; a token that
+//! is dropped takes the sessions of the same batch with it.
 
-use mainspring_core::ids::{AttemptId, RunKey};
-use mainspring_core::kernel::row::{AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow};
+use mainspring_core::ids::{AttemptId, RunKey, TokenId};
+use mainspring_core::kernel::record::{AuditRow, KeyRow, TokenRow};
+use mainspring_core::kernel::row::{
+    AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
+};
+use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use std::collections::BTreeSet;
 
 #[derive(Default)]
 pub(crate) struct Grouped<'a> {
     pub versions: Vec<&'a VersionRow>,
+    pub workflows: Vec<&'a WorkflowRow>,
     pub new_runs: Vec<(&'a RunHead, &'a RunProgress)>,
     pub runs: Vec<(RunKey, &'a RunProgress)>,
     pub tasks: Vec<(RunKey, &'a TaskRow)>,
     pub attempts: Vec<(RunKey, &'a AttemptRow)>,
     pub logs: Vec<(RunKey, AttemptId, &'a Log)>,
+    pub dropped_runs: Vec<(RunKey, u64)>,
+    /// The latest of the moments named.
+    pub keys_dropped_before: Option<Timestamp>,
+    pub keys: Vec<&'a KeyRow>,
+    pub audit: Vec<&'a AuditRow>,
+    pub tokens: Vec<&'a TokenRow>,
+    pub dropped_tokens: Vec<TokenId>,
+    pub marks: Option<Marks>,
+}
+
+/// The next free numbers of a scheduler, whatever its rows show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks {
+    pub next_run: u64,
+    pub next_stamp: u64,
+}
+
+impl Marks {
+    /// A mark never goes down.
+    pub fn raised_to(self, other: Self) -> Self {
+        Self {
+            next_run: self.next_run.max(other.next_run),
+            next_stamp: self.next_stamp.max(other.next_stamp),
+        }
+    }
 }
 
 impl<'a> Grouped<'a> {
     pub fn of(changes: &'a [Change]) -> Self {
         let mut grouped = Self::default();
         for change in changes {
-            match change {
-                Change::NewVersion(version) => grouped.versions.push(version),
-                Change::NewRun(head, progress) => grouped.new_runs.push((head, progress)),
-                Change::PutRun(run, progress) => grouped.runs.push((*run, progress)),
-                Change::PutTask(run, task) => grouped.tasks.push((*run, task)),
-                Change::NewAttempt(run, attempt) => grouped.attempts.push((*run, attempt)),
-                Change::NewLog(run, attempt, log) => grouped.logs.push((*run, *attempt, log)),
-            }
+            grouped.add(change);
         }
         grouped
+    }
+
+    fn add(&mut self, change: &'a Change) {
+        match change {
+            Change::NewVersion(version) => self.versions.push(version),
+            Change::PutWorkflow(workflow) => self.workflows.push(workflow),
+            Change::NewRun(head, progress) => self.new_runs.push((head, progress)),
+            Change::PutRun(run, progress) => self.runs.push((*run, progress)),
+            Change::PutTask(run, task) => self.tasks.push((*run, task)),
+            Change::NewAttempt(run, attempt) => self.attempts.push((*run, attempt)),
+            Change::NewLog(run, attempt, log) => self.logs.push((*run, *attempt, log)),
+            Change::DropRun(run, stamp) => self.dropped_runs.push((*run, *stamp)),
+            Change::DropKeys(before) => {
+                self.keys_dropped_before = self.keys_dropped_before.max(Some(*before));
+            }
+            Change::Marks { next_run, next_stamp } => {
+                let marks = Marks { next_run: *next_run, next_stamp: *next_stamp };
+                self.marks = Some(self.marks.unwrap_or_default().raised_to(marks));
+            }
+            Change::NewKey(key) => self.keys.push(key),
+            Change::NewAudit(row) => self.audit.push(row),
+            Change::NewToken(token) => self.tokens.push(token),
+            Change::DropToken(id) => self.dropped_tokens.push(*id),
+        }
     }
 
     /// Runs that rows of this batch belong to and that it does not write itself. Usually none:

@@ -9,7 +9,8 @@ mod memory;
 mod sqlite;
 
 pub use contract::{
-    CommitError, Done, Fence, ReadError, Reading, Registration, RunsQuery, Store, StoredRun,
+    Audited, CommitError, Done, Expired, Fence, ReadError, Reading, Registration, RunsQuery, Store,
+    StoredRun, VersionsQuery,
 };
 pub use memory::{Memory, Model};
 pub use sqlite::{OpenError, Sqlite};

@@ -1,6 +1,7 @@
 //! The reference model: what a store means, without a disk. Simulations drive it without
 //! async and take copies of it; the other stores are compared with it.
 
+mod records;
 mod model;
 mod store;
 

@@ -1,11 +1,18 @@
 //! All rows in ordered maps. No threads, no locks: a copy is a snapshot.
 
-use crate::contract::{CommitError, Fence, Registration, RunsQuery, StoredRun};
-use crate::grouped::Grouped;
+use super::records::Records;
+use crate::contract::{
+    CommitError, Expired, Fence, Registration, RunsQuery, StoredRun, VersionsQuery,
+};
+use crate::grouped::{Grouped, Marks};
 use crate::refused::Refused;
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskRef};
-use mainspring_core::kernel::row::{AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow};
+use mainspring_core::kernel::row::{
+    AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
+};
+use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
+use mainspring_core::world::input::Forgotten;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,35 +21,38 @@ use std::sync::Arc;
 pub struct Model {
     schedulers: BTreeMap<SchedulerId, Scheduler>,
     versions: BTreeMap<(Arc<str>, u32), VersionRow>,
+    workflows: BTreeMap<Arc<str>, WorkflowRow>,
     runs: BTreeMap<RunKey, (RunHead, RunProgress)>,
     keys: BTreeMap<RunId, RunKey>,
     tasks: BTreeMap<RunKey, BTreeMap<TaskRef, TaskRow>>,
     attempts: BTreeMap<RunKey, BTreeMap<(TaskRef, u32, AttemptId), AttemptRow>>,
     logs: BTreeMap<(RunKey, AttemptId), Log>,
+    pub(super) records: Records,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Scheduler {
     ordinal: u32,
     epoch: u64,
+    marks: Marks,
 }
 
 /// Writing.
 impl Model {
     pub fn register(&mut self, scheduler: SchedulerId) -> Registration {
         let ordinal = 1 + u32::try_from(self.schedulers.len()).expect("fewer than 2^22 schedulers");
-        let entry =
-            self.schedulers.entry(scheduler).or_insert_with(|| Scheduler { ordinal, epoch: 0 });
+        let new = || Scheduler { ordinal, epoch: 0, marks: Marks::default() };
+        let entry = self.schedulers.entry(scheduler).or_insert_with(new);
         entry.epoch += 1;
-        let Scheduler { ordinal, epoch } = *entry;
+        let Scheduler { ordinal, epoch, marks } = *entry;
         let last_run = self.runs.range(RunKey::range(ordinal)).next_back();
         let owned = self.runs.values().filter(|(_, progress)| progress.owner == scheduler);
-        Registration {
-            fence: Fence { scheduler, epoch },
-            ordinal,
+        let shown = Marks {
             next_run: last_run.map_or(0, |(key, _)| key.sequence()) + 1,
             next_stamp: owned.map(|(_, progress)| progress.stamp).max().unwrap_or(0) + 1,
-        }
+        };
+        let Marks { next_run, next_stamp } = marks.raised_to(shown);
+        Registration { fence: Fence { scheduler, epoch }, ordinal, next_run, next_stamp }
     }
 
     /// Writes all changes or none.
@@ -53,6 +63,14 @@ impl Model {
         let grouped = Grouped::of(changes);
         self.check(&grouped)?;
         self.write(&grouped);
+        self.drop_runs(&grouped.dropped_runs);
+        let keys = &self.keys;
+        self.records.write(&grouped, |run| keys.contains_key(&run));
+        if let (Some(marks), Some(known)) =
+            (grouped.marks, self.schedulers.get_mut(&fence.scheduler))
+        {
+            known.marks = known.marks.raised_to(marks);
+        }
         Ok(())
     }
 
@@ -90,6 +108,9 @@ impl Model {
             let key = (Arc::clone(&version.workflow), version.number);
             self.versions.entry(key).or_insert_with(|| (*version).clone());
         }
+        for row in &grouped.workflows {
+            self.workflows.insert(Arc::clone(&row.name), (*row).clone());
+        }
         for (head, progress) in &grouped.new_runs {
             self.keys.insert(head.id, head.key);
             self.runs.insert(head.key, ((*head).clone(), (*progress).clone()));
@@ -109,6 +130,22 @@ impl Model {
         }
         for (run, attempt, log) in &grouped.logs {
             self.logs.entry((*run, *attempt)).or_insert_with(|| (*log).clone());
+        }
+    }
+
+    fn drop_runs(&mut self, dropped: &[(RunKey, u64)]) {
+        for (run, stamp) in dropped {
+            let is_same =
+                |progress: &RunProgress| progress.status.is_final() && progress.stamp == *stamp;
+            if !self.runs.get(run).is_some_and(|(_, progress)| is_same(progress)) {
+                continue;
+            }
+            if let Some((head, _)) = self.runs.remove(run) {
+                self.keys.remove(&head.id);
+            }
+            self.tasks.remove(run);
+            self.attempts.remove(run);
+            self.logs.retain(|(of, _), _| of != run);
         }
     }
 }
@@ -148,6 +185,67 @@ impl Model {
         range.next_back().map(|(_, version)| version.clone())
     }
 
+    pub fn versions(&self, query: VersionsQuery<'_>) -> Vec<VersionRow> {
+        let name: Arc<str> = query.workflow.into();
+        let range = self.versions.range((Arc::clone(&name), 0)..=(name, u32::MAX));
+        let is_below = |number| query.below.is_none_or(|below| number < below);
+        let newest_first = range.rev().map(|(_, row)| row).filter(|row| is_below(row.number));
+        newest_first.take(query.limit).cloned().collect()
+    }
+
+    pub fn workflow(&self, name: &str) -> Option<WorkflowRow> {
+        self.workflows.get(name).cloned()
+    }
+
+    pub fn workflows(&self, after: Option<&str>, limit: usize) -> Vec<WorkflowRow> {
+        let shown = self
+            .workflows
+            .values()
+            .filter(|row| row.deleted_at.is_none() && after.is_none_or(|after| *row.name > *after));
+        shown.take(limit).cloned().collect()
+    }
+
+    pub fn changed(
+        &self,
+        scheduler: SchedulerId,
+        after: u64,
+        limit: usize,
+    ) -> Vec<(RunHead, RunProgress)> {
+        let is_asked_for =
+            |progress: &RunProgress| progress.owner == scheduler && progress.stamp > after;
+        let mut found: Vec<&(RunHead, RunProgress)> =
+            self.runs.values().filter(|(_, progress)| is_asked_for(progress)).collect();
+        found.sort_by_key(|(head, progress)| (progress.stamp, head.key));
+        let last = limit.checked_sub(1).map(|at| found.get(at).map(|(_, last)| last.stamp));
+        let is_given = |progress: &RunProgress| match last {
+            None => false,
+            Some(last) => last.is_none_or(|last| progress.stamp <= last),
+        };
+        found.into_iter().filter(|(_, progress)| is_given(progress)).cloned().collect()
+    }
+
+    pub fn expired(&self, before: Timestamp, limit: usize) -> Vec<Expired> {
+        let is_over = |head: &RunHead, progress: &RunProgress| {
+            progress.status.is_final()
+                && head.created_at < before
+                && progress.finished_at.is_some_and(|at| at < before)
+        };
+        let mut found: Vec<&(RunHead, RunProgress)> =
+            self.runs.values().filter(|(head, progress)| is_over(head, progress)).collect();
+        found.sort_by_key(|(head, _)| (head.created_at, head.id));
+        let expired = |(head, progress): &(RunHead, RunProgress)| Expired {
+            run: Forgotten { key: head.key, id: head.id, stamp: progress.stamp },
+            logs: self.log_files(head.key),
+        };
+        found.into_iter().take(limit).map(expired).collect()
+    }
+
+    fn log_files(&self, run: RunKey) -> Vec<AttemptId> {
+        let files =
+            self.logs.iter().filter(|((of, _), log)| *of == run && matches!(log, Log::File { .. }));
+        files.map(|((_, attempt), _)| *attempt).collect()
+    }
+
     pub fn attempts(&self, run: RunKey) -> Vec<AttemptRow> {
         self.attempts.get(&run).map_or_else(Vec::new, |rows| rows.values().cloned().collect())
     }
@@ -160,5 +258,8 @@ impl Model {
 fn matches(query: &RunsQuery, head: &RunHead, progress: &RunProgress) -> bool {
     (query.statuses.is_empty() || query.statuses.contains(&progress.status))
         && query.workflow.as_deref().is_none_or(|workflow| *workflow == *head.workflow)
+        && query.since.is_none_or(|since| head.created_at >= since)
+        && query.until.is_none_or(|until| head.created_at < until)
+        && query.labels.iter().all(|(name, value)| head.labels.get(name) == Some(value))
         && query.after.is_none_or(|after| (head.created_at, head.id) < after)
 }

@@ -9,11 +9,16 @@
 
 use super::model::Model;
 use crate::contract::{
-    CommitError, Done, Fence, ReadError, Reading, Registration, RunsQuery, Store, StoredRun,
+    Audited, CommitError, Done, Expired, Fence, ReadError, Reading, Registration, RunsQuery, Store,
+    StoredRun, VersionsQuery,
 };
 use crate::thread::Thread;
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
-use mainspring_core::kernel::row::{AttemptRow, Log, RunHead, RunProgress, VersionRow};
+use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
+use mainspring_core::kernel::row::{
+    AttemptRow, Log, RunHead, RunProgress, VersionRow, WorkflowRow,
+};
+use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
@@ -61,6 +66,10 @@ impl Memory {
 
     pub fn version_now(&self, workflow: &str, number: Option<u32>) -> Option<VersionRow> {
         self.model().version(workflow, number)
+    }
+
+    pub fn workflow_now(&self, name: &str) -> Option<WorkflowRow> {
+        self.model().workflow(name)
     }
 
     pub fn attempts_now(&self, run: RunKey) -> Vec<AttemptRow> {
@@ -113,6 +122,47 @@ impl Store for Memory {
 
     fn log(&self, run: RunKey, attempt: AttemptId) -> Reading<'_, Option<Log>> {
         answer(self.log_now(run, attempt))
+    }
+
+    fn workflow(&self, name: &str) -> Reading<'_, Option<WorkflowRow>> {
+        answer(self.workflow_now(name))
+    }
+
+    fn workflows(&self, after: Option<&str>, limit: usize) -> Reading<'_, Vec<WorkflowRow>> {
+        answer(self.model().workflows(after, limit))
+    }
+
+    fn versions(&self, query: VersionsQuery<'_>) -> Reading<'_, Vec<VersionRow>> {
+        answer(self.model().versions(query))
+    }
+
+    fn changed(
+        &self,
+        scheduler: SchedulerId,
+        after: u64,
+        limit: usize,
+    ) -> Reading<'_, Vec<(RunHead, RunProgress)>> {
+        answer(self.model().changed(scheduler, after, limit))
+    }
+
+    fn key(&self, key: &IdempotencyKey) -> Reading<'_, Option<KeyRow>> {
+        answer(self.model().records.key(key))
+    }
+
+    fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {
+        answer(self.model().records.audit(below, limit))
+    }
+
+    fn tokens(&self) -> Reading<'_, Vec<TokenRow>> {
+        answer(self.model().records.tokens())
+    }
+
+    fn expired(&self, before: Timestamp, limit: usize) -> Reading<'_, Vec<Expired>> {
+        answer(self.model().expired(before, limit))
+    }
+
+    fn ping(&self) -> Reading<'_, ()> {
+        answer(())
     }
 }
 

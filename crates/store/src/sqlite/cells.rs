@@ -114,6 +114,11 @@ impl<'a> Cells<'a> {
     }
 }
 
+/// How many rows a statement gives at most.
+pub(super) fn limit(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}
+
 /// Long enough to recognise a value, short enough for a line.
 const SHOWN_BYTES_MAX: usize = 64;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// takes a lock for a moment, or the last connection of another process cleaning up.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Each kind of statement has its own place; there are fewer kinds than this.
-const STATEMENTS_CACHED: usize = 32;
+const STATEMENTS_CACHED: usize = 64;
 
 /// The one connection that writes. The file exists and its journal is a WAL.
 pub(super) fn open_writer(path: &Path) -> rusqlite::Result<Connection> {

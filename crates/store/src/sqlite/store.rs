@@ -3,13 +3,21 @@
 use super::checkpoint::{Checkpointer, CheckpointerError, Wal};
 use super::open::{self, OpenError};
 use super::reader::{READERS, Readers, ended};
-use super::tables::{attempts, logs, run_list, runs, tasks, versions};
+use super::tables::{
+    attempts, audit, idempotency_keys, logs, run_drop, run_list, runs, tasks, tokens, versions,
+    workflows,
+};
 use super::writer::{self, Job, Writer};
 use crate::contract::{
-    CommitError, Done, Fence, ReadError, Reading, Registration, RunsQuery, Store, StoredRun,
+    Audited, CommitError, Done, Expired, Fence, ReadError, Reading, Registration, RunsQuery, Store,
+    StoredRun, VersionsQuery,
 };
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
-use mainspring_core::kernel::row::{AttemptRow, Log, RunHead, RunProgress, VersionRow};
+use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
+use mainspring_core::kernel::row::{
+    AttemptRow, Log, RunHead, RunProgress, VersionRow, WorkflowRow,
+};
+use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use std::path::Path;
 use std::sync::Arc;
@@ -53,21 +61,29 @@ impl Sqlite {
         let (connections, frozen) = open::readers(path, READERS)?;
         Readers::start(path, connections, frozen).map_err(|error| OpenError::io(error, path))
     }
-}
 
-const READ_ONLY: &str = "the database was opened for reading only";
-
-impl Store for Sqlite {
-    fn register(&self, scheduler: SchedulerId) -> Reading<'_, Registration> {
+    /// Asks whoever writes; the answer comes whenever the future is waited for.
+    fn ask_writer<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(oneshot::Sender<Result<T, ReadError>>) -> Job,
+    ) -> Reading<'static, T> {
         let (reply, answer) = oneshot::channel();
         match &self.writer {
-            Some(writer) => writer.send(Job::Register { scheduler, reply }),
+            Some(writer) => writer.send(job(reply)),
             None => {
                 let what = READ_ONLY.to_owned();
                 let _ = reply.send(Err(ReadError::Failed { what, source: None }));
             }
         }
         Box::pin(async move { answer.await.unwrap_or_else(|_| Err(ended())) })
+    }
+}
+
+const READ_ONLY: &str = "the database was opened for reading only";
+
+impl Store for Sqlite {
+    fn register(&self, scheduler: SchedulerId) -> Reading<'_, Registration> {
+        self.ask_writer(|reply| Job::Register { scheduler, reply })
     }
 
     fn commit(&self, fence: Fence, changes: Vec<Change>, done: Done) {
@@ -107,5 +123,53 @@ impl Store for Sqlite {
 
     fn log(&self, run: RunKey, attempt: AttemptId) -> Reading<'_, Option<Log>> {
         self.readers.ask(move |conn| logs::load(conn, run, attempt))
+    }
+
+    fn workflow(&self, name: &str) -> Reading<'_, Option<WorkflowRow>> {
+        let name = name.to_owned();
+        self.readers.ask(move |conn| workflows::load(conn, &name))
+    }
+
+    fn workflows(&self, after: Option<&str>, limit: usize) -> Reading<'_, Vec<WorkflowRow>> {
+        let after = after.map(str::to_owned);
+        self.readers.ask(move |conn| workflows::list(conn, after.as_deref(), limit))
+    }
+
+    fn versions(&self, query: VersionsQuery<'_>) -> Reading<'_, Vec<VersionRow>> {
+        let VersionsQuery { workflow, below, limit } = query;
+        let workflow = workflow.to_owned();
+        self.readers.ask(move |conn| {
+            versions::list(conn, VersionsQuery { workflow: &workflow, below, limit })
+        })
+    }
+
+    fn changed(
+        &self,
+        scheduler: SchedulerId,
+        after: u64,
+        limit: usize,
+    ) -> Reading<'_, Vec<(RunHead, RunProgress)>> {
+        self.readers.ask(move |conn| runs::changed(conn, scheduler, after, limit))
+    }
+
+    fn key(&self, key: &IdempotencyKey) -> Reading<'_, Option<KeyRow>> {
+        let key = key.clone();
+        self.readers.ask(move |conn| idempotency_keys::load(conn, &key))
+    }
+
+    fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {
+        self.readers.ask(move |conn| audit::list(conn, below, limit))
+    }
+
+    fn tokens(&self) -> Reading<'_, Vec<TokenRow>> {
+        self.readers.ask(tokens::all)
+    }
+
+    fn expired(&self, before: Timestamp, limit: usize) -> Reading<'_, Vec<Expired>> {
+        self.readers.ask(move |conn| run_drop::expired(conn, before, limit))
+    }
+
+    fn ping(&self) -> Reading<'_, ()> {
+        self.ask_writer(|reply| Job::Ping { reply })
     }
 }

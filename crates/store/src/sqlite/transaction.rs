@@ -1,7 +1,10 @@
 //! One batch, one transaction.
 
 use super::fault::Fault;
-use super::tables::{attempts, logs, runs, schedulers, tasks, versions};
+use super::tables::{
+    attempts, audit, idempotency_keys, logs, run_drop, runs, schedulers, tasks, tokens, versions,
+    workflows,
+};
 use crate::contract::{Fence, Registration};
 use crate::grouped::Grouped;
 use crate::refused::Refused;
@@ -13,7 +16,20 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(super) fn commit(conn: &mut Connection, fence: Fence, changes: &[Change]) -> Result<(), Fault> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     schedulers::check_fence(&tx, fence)?;
-    write(&tx, &Grouped::of(changes))?;
+    let grouped = Grouped::of(changes);
+    write(&tx, &grouped)?;
+    write_records(&tx, &grouped)?;
+    if let Some(marks) = grouped.marks {
+        schedulers::mark(&tx, fence.scheduler, marks)?;
+    }
+    Ok(tx.commit()?)
+}
+
+/// Writes what is there already, to the disk.
+pub(super) fn rewrite(conn: &mut Connection) -> Result<(), Fault> {
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version: u32 = tx.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    tx.pragma_update(None, "user_version", version)?;
     Ok(tx.commit()?)
 }
 
@@ -29,6 +45,7 @@ pub(super) fn register(
 
 fn write(conn: &Connection, grouped: &Grouped<'_>) -> Result<(), Fault> {
     versions::insert(conn, &grouped.versions)?;
+    workflows::put(conn, &grouped.workflows)?;
     runs::insert(conn, &grouped.new_runs)?;
     runs::put(conn, &grouped.runs)?;
     for run in grouped.runs_taken_for_granted() {
@@ -38,5 +55,16 @@ fn write(conn: &Connection, grouped: &Grouped<'_>) -> Result<(), Fault> {
     }
     tasks::put(conn, &grouped.tasks)?;
     attempts::insert(conn, &grouped.attempts)?;
-    logs::insert(conn, &grouped.logs)
+    logs::insert(conn, &grouped.logs)?;
+    run_drop::drop_runs(conn, &grouped.dropped_runs)
+}
+
+fn write_records(conn: &Connection, grouped: &Grouped<'_>) -> Result<(), Fault> {
+    if let Some(before) = grouped.keys_dropped_before {
+        idempotency_keys::drop_before(conn, before)?;
+    }
+    idempotency_keys::insert(conn, &grouped.keys)?;
+    audit::insert(conn, &grouped.audit)?;
+    tokens::insert(conn, &grouped.tokens)?;
+    tokens::drop_tokens(conn, &grouped.dropped_tokens)
 }

@@ -27,6 +27,7 @@ use tokio::sync::oneshot;
 pub(super) enum Job {
     Commit { fence: Fence, changes: Vec<Change>, done: Done },
     Register { scheduler: SchedulerId, reply: oneshot::Sender<Result<Registration, ReadError>> },
+    Ping { reply: oneshot::Sender<Result<(), ReadError>> },
 }
 
 #[derive(Debug)]
@@ -92,12 +93,12 @@ impl Desk {
             }
             Job::Register { scheduler, reply } => {
                 let result = self.transact(|conn| transaction::register(conn, scheduler));
-                let result = result.map_err(|error| ReadError::Failed {
-                    what: error.to_string(),
-                    source: Some(Box::new(error)),
-                });
                 // Nobody waits any more: the epoch is taken all the same.
-                let _ = reply.send(result);
+                let _ = reply.send(result.map_err(not_answered));
+            }
+            Job::Ping { reply } => {
+                let result = self.transact(transaction::rewrite);
+                let _ = reply.send(result.map_err(not_answered));
             }
         }
         if self.wal.is_forced()
@@ -148,6 +149,10 @@ impl Desk {
             let _ = conn.wal_checkpoint_v2(DEFAULT_NAME, CheckpointMode::TRUNCATE);
         }
     }
+}
+
+fn not_answered(error: CommitError) -> ReadError {
+    ReadError::Failed { what: error.to_string(), source: Some(Box::new(error)) }
 }
 
 #[cfg(test)]

@@ -143,9 +143,10 @@ impl Chance {
     }
 
     fn end(&mut self) -> AttemptEnd {
-        match self.below(5) {
+        match self.below(6) {
             0 => AttemptEnd::Success,
             1 => AttemptEnd::Cancelled,
+            4 => AttemptEnd::Abandoned,
             2 => AttemptEnd::Refused(self.text().into()),
             3 => AttemptEnd::Failed(Box::new(TaskError::exit(-1))),
             _ => AttemptEnd::Failed(Box::new(TaskError::new(self.class(), self.text()))),

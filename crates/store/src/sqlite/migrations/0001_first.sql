@@ -1,9 +1,21 @@
 -- Who decides. A commit names its scheduler and epoch; another epoch fences it off.
 create table schedulers (
-    ordinal integer primary key,
-    id      blob not null unique,
-    epoch   integer not null
+    ordinal    integer primary key,
+    id         blob not null unique,
+    epoch      integer not null,
+    -- numbers that stay used although no row shows it any more
+    next_run   integer not null default 0,
+    next_stamp integer not null default 0
 ) strict;
+
+-- What people see of a workflow; its history stays when it is hidden.
+create table workflows (
+    name       text primary key,
+    latest     integer not null,
+    created_at integer not null,
+    updated_at integer not null,
+    deleted_at integer              -- null: not hidden
+) strict, without rowid;
 
 -- Definitions: the names of tasks live here and nowhere else.
 create table versions (
@@ -58,7 +70,9 @@ create table inputs (
 -- run moves.
 create index runs_by_stamp on runs (owner, stamp);
 
--- Lists, newest first. These columns never change: one insert in a run's life.
+-- Lists, newest first. These columns never change: one insert in a run's life. What has
+-- expired is found from the other end of the first: nearly all that was accepted before that
+-- moment has ended before it too, and an index of ends would be one more insert for each run.
 create index runs_by_age on runs (created_at, id);
 create index runs_by_workflow on runs (workflow, created_at, id);
 
@@ -127,4 +141,42 @@ create table logs (
     file_bytes integer,
     primary key (run, attempt),
     check ((inline is null) <> (file_bytes is null))
+) strict, without rowid;
+
+-- Which answer a request was given, so that the same request gets it again.
+create table idempotency_keys (
+    principal  text not null,
+    route      text not null,
+    key        text not null,
+    body       blob not null,           -- SHA-256 of what was asked
+    answer     text not null,
+    run        blob,                    -- runs.id; null: none, or it is gone
+    created_at integer not null,
+    primary key (principal, route, key)
+) strict, without rowid;
+
+-- A run that goes lets go of its keys, and keys that no run holds go by age: neither looks at
+-- more than it changes.
+create index idempotency_keys_by_run on idempotency_keys (run) where run is not null;
+create index idempotency_keys_free on idempotency_keys (created_at) where run is null;
+
+-- Who asked for what, append-only.
+create table audit (
+    number integer primary key,
+    at     integer not null,
+    "by"   text not null,
+    "from" text not null,
+    action text not null,
+    target text not null
+) strict;
+
+-- Who may ask. Few: they are read whole.
+create table tokens (
+    id         blob primary key,
+    name       text not null,
+    hash       blob not null,           -- SHA-256 of the secret
+    role       text not null,
+    parent     blob,                    -- tokens.id of a session's token; null: no session
+    created_at integer not null,
+    expires_at integer
 ) strict, without rowid;

@@ -102,6 +102,7 @@ impl<'a> Ending<'a> {
                 Self { word: "failed", detail: Some(text.into()) }
             }
             AttemptEnd::Cancelled => Self { word: "cancelled", detail: None },
+            AttemptEnd::Abandoned => Self { word: "abandoned", detail: None },
             AttemptEnd::Refused(why) => Self { word: "refused", detail: Some(Cow::Borrowed(why)) },
         }
     }
@@ -112,6 +113,7 @@ enum EndWord {
     Success,
     Failed,
     Cancelled,
+    Abandoned,
     Refused,
 }
 
@@ -120,6 +122,7 @@ fn end_word(word: &str) -> Option<EndWord> {
         "success" => Some(EndWord::Success),
         "failed" => Some(EndWord::Failed),
         "cancelled" => Some(EndWord::Cancelled),
+        "abandoned" => Some(EndWord::Abandoned),
         "refused" => Some(EndWord::Refused),
         _ => None,
     }
@@ -127,19 +130,18 @@ fn end_word(word: &str) -> Option<EndWord> {
 
 /// Reads the columns `ending` and `ending_detail`.
 pub(super) fn read_end(cells: &mut Cells<'_>) -> Result<Option<AttemptEnd>, Fault> {
-    let Some(word) = cells.maybe_word(end_word)? else {
-        cells.take::<Option<String>>()?;
-        return Ok(None);
-    };
-    Ok(Some(match word {
-        EndWord::Failed => AttemptEnd::Failed(Box::new(cells.structure()?)),
-        EndWord::Refused => AttemptEnd::Refused(cells.take::<String>()?.into()),
-        EndWord::Success | EndWord::Cancelled => {
-            cells.take::<Option<String>>()?;
-            match word {
-                EndWord::Success => AttemptEnd::Success,
-                _ => AttemptEnd::Cancelled,
-            }
+    let plain = match cells.maybe_word(end_word)? {
+        Some(EndWord::Failed) => {
+            return Ok(Some(AttemptEnd::Failed(Box::new(cells.structure()?))));
         }
-    }))
+        Some(EndWord::Refused) => {
+            return Ok(Some(AttemptEnd::Refused(cells.take::<String>()?.into())));
+        }
+        Some(EndWord::Success) => Some(AttemptEnd::Success),
+        Some(EndWord::Cancelled) => Some(AttemptEnd::Cancelled),
+        Some(EndWord::Abandoned) => Some(AttemptEnd::Abandoned),
+        None => None,
+    };
+    cells.take::<Option<String>>()?;
+    Ok(plain)
 }

@@ -12,6 +12,8 @@ const INSERT: &str = "
     on conflict (run, attempt) do nothing";
 const LOAD: &str = "
     select run, attempt, inline, file_bytes from logs where run = ?1 and attempt = ?2";
+const FILES_OF_RUN: &str = "
+    select attempt from logs where run = ?1 and file_bytes is not null order by attempt";
 
 pub(in crate::sqlite) fn insert(
     conn: &Connection,
@@ -36,6 +38,18 @@ pub(in crate::sqlite) fn load(
     let mut statement = conn.prepare_cached(LOAD)?;
     let mut rows = statement.query(params![run.0, attempt.as_bytes()])?;
     rows.next()?.map(read).transpose()
+}
+
+/// Attempts whose logs are in files.
+pub(super) fn files_of_run(conn: &Connection, run: RunKey) -> Result<Vec<AttemptId>, Fault> {
+    let mut statement = conn.prepare_cached(FILES_OF_RUN)?;
+    let mut rows = statement.query([run.0])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let mut cells = Cells::of(row, "logs", 1);
+        found.push(AttemptId::from_bytes(cells.take()?));
+    }
+    Ok(found)
 }
 
 fn read(row: &Row<'_>) -> Result<Log, Fault> {

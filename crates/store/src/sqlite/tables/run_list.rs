@@ -5,11 +5,17 @@
 
 use super::runs::{columns, read};
 use crate::contract::RunsQuery;
+use crate::sqlite::cells::limit;
 use crate::sqlite::fault::Fault;
+use mainspring_core::ids::RunId;
 use mainspring_core::kernel::row::{RunHead, RunProgress, RunStatus};
+use mainspring_core::time::Timestamp;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use std::cmp::Reverse;
+
+/// Looked at along the walk: labels have no index, so that most runs do not pay for one.
+const LABELLED: &str = "exists (select 1 from json_each(runs.labels) as label where label.key = ? and label.value = ?)";
 
 pub(in crate::sqlite) fn list(
     conn: &Connection,
@@ -98,16 +104,25 @@ impl Walk {
             conditions.push("workflow = ?".to_owned());
             values.push(workflow.clone().into());
         }
-        if let Some((created_at, id)) = query.after {
+        if let Some((created_at, id)) = upper_end(query) {
             conditions.push("(created_at, id) < (?, ?)".to_owned());
             values.push(created_at.0.into());
             values.push(id.as_bytes().to_vec().into());
+        }
+        if let Some(since) = query.since {
+            conditions.push("created_at >= ?".to_owned());
+            values.push(since.0.into());
+        }
+        for (name, value) in &query.labels {
+            conditions.push(LABELLED.to_owned());
+            values.push(name.clone().into());
+            values.push(value.clone().into());
         }
         let conditions = match conditions.is_empty() {
             true => String::new(),
             false => format!("where {}", conditions.join(" and ")),
         };
-        values.push(i64::try_from(query.limit).unwrap_or(i64::MAX).into());
+        values.push(limit(query.limit).into());
         let sql = format!(
             "select {} from runs indexed by {} {conditions}
              order by created_at desc, id desc limit ?",
@@ -118,12 +133,17 @@ impl Walk {
     }
 }
 
+/// Where a walk begins, this place excluded: one bound, so that the index can seek to it.
+/// No id comes before the lowest one.
+fn upper_end(query: &RunsQuery) -> Option<(Timestamp, RunId)> {
+    let until = query.until.map(|until| (until, RunId::from_bytes([0; 16])));
+    until.into_iter().chain(query.after).min()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sqlite::schema;
-    use mainspring_core::ids::RunId;
-    use mainspring_core::time::Timestamp;
 
     /// Every list walks its index in order: no scan of the table, no sorting.
     #[test]
@@ -137,17 +157,21 @@ mod tests {
             vec![RunStatus::Success],
             RunStatus::ALL.to_vec(),
         ];
+        let moments = [None, Some(Timestamp(5))];
         for statuses in statuses {
             for workflow in [None, Some("w".to_owned())] {
-                for after in [None, Some((Timestamp(5), RunId::from_bytes([0; 16])))] {
-                    let query = RunsQuery {
-                        statuses: statuses.clone(),
-                        workflow: workflow.clone(),
-                        after,
-                        limit: 5,
-                    };
-                    for walk in walks(&query) {
-                        check_plan(&conn, &walk, &query);
+                for (since, until) in moments.into_iter().flat_map(|a| moments.map(|b| (a, b))) {
+                    for after in moments {
+                        let query = RunsQuery {
+                            statuses: statuses.clone(),
+                            workflow: workflow.clone(),
+                            since,
+                            until,
+                            labels: vec![("team".to_owned(), "core".to_owned())],
+                            after: after.map(|at| (at, RunId::from_bytes([0; 16]))),
+                            limit: 5,
+                        };
+                        walks(&query).iter().for_each(|walk| check_plan(&conn, walk, &query));
                     }
                 }
             }
@@ -165,8 +189,11 @@ mod tests {
         let plan = plan.join("; ");
         assert!(plan.contains(&format!("USING INDEX {}", walk.index)), "{plan}");
         assert!(!plan.contains("TEMP B-TREE"), "{plan}");
-        if query.after.is_some() {
-            assert!(plan.contains("created_at"), "seeks to where the page begins: {plan}");
+        if upper_end(query).is_some() {
+            assert!(plan.contains("(created_at,id)<(?,?)"), "seeks to where it begins: {plan}");
+        }
+        if query.since.is_some() {
+            assert!(plan.contains("created_at>"), "ends where it may: {plan}");
         }
     }
 }

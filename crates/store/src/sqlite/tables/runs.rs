@@ -51,6 +51,13 @@ macro_rules! columns {
 pub(super) use columns;
 
 const LOAD: &str = concat!("select ", columns!(), " from runs where id = ?1");
+const CHANGED: &str = concat!(
+    "select ",
+    columns!(),
+    " from runs indexed by runs_by_stamp
+     where owner = (select ordinal from schedulers where id = ?1) and stamp > ?2
+     order by stamp, key"
+);
 
 pub(in crate::sqlite) fn insert(
     conn: &Connection,
@@ -181,6 +188,31 @@ pub(in crate::sqlite) fn load(
     let mut statement = conn.prepare_cached(LOAD)?;
     let mut rows = statement.query([id.as_bytes()])?;
     rows.next()?.map(read).transpose()
+}
+
+/// The walk is cut off, where a stamp ends, and never sorted: no limit is told to SQLite.
+pub(in crate::sqlite) fn changed(
+    conn: &Connection,
+    scheduler: SchedulerId,
+    after: u64,
+    runs_max: usize,
+) -> Result<Vec<(RunHead, RunProgress)>, Fault> {
+    let mut found: Vec<(RunHead, RunProgress)> = Vec::new();
+    if runs_max == 0 {
+        return Ok(found);
+    }
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    let mut statement = conn.prepare_cached(CHANGED)?;
+    let mut rows = statement.query(params![scheduler.as_bytes(), after])?;
+    while let Some(row) = rows.next()? {
+        let (head, progress) = read(row)?;
+        let is_torn = found.last().is_some_and(|(_, last)| last.stamp == progress.stamp);
+        if found.len() >= runs_max && !is_torn {
+            break;
+        }
+        found.push((head, progress));
+    }
+    Ok(found)
 }
 
 pub(super) fn read(row: &Row<'_>) -> Result<(RunHead, RunProgress), Fault> {

@@ -1,6 +1,7 @@
 //! Who decides.
 
 use crate::contract::{Fence, Registration};
+use crate::grouped::Marks;
 use crate::sqlite::fault::Fault;
 use mainspring_core::ids::{RunKey, SchedulerId};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -10,7 +11,10 @@ const REGISTER: &str = "
     insert into schedulers (ordinal, id, epoch)
     values ((select coalesce(max(ordinal), 0) + 1 from schedulers), ?1, 1)
     on conflict (id) do update set epoch = epoch + 1
-    returning ordinal, epoch";
+    returning ordinal, epoch, next_run, next_stamp";
+const MARK: &str = "
+    update schedulers set next_run = max(next_run, ?2), next_stamp = max(next_stamp, ?3)
+    where id = ?1";
 const LAST_RUN: &str = "select max(key) from runs where key >= ?1 and key < ?2";
 const LAST_STAMP: &str = "select max(stamp) from runs where owner = ?1";
 const EPOCH: &str = "select epoch from schedulers where id = ?1";
@@ -20,19 +24,29 @@ pub(in crate::sqlite) fn register(
     conn: &Connection,
     scheduler: SchedulerId,
 ) -> Result<Registration, Fault> {
-    let (ordinal, epoch) = conn.query_row(REGISTER, [scheduler.as_bytes()], |row| {
-        Ok((row.get::<_, u32>(0)?, row.get::<_, u64>(1)?))
+    let (ordinal, epoch, marks) = conn.query_row(REGISTER, [scheduler.as_bytes()], |row| {
+        let marks = Marks { next_run: row.get(2)?, next_stamp: row.get(3)? };
+        Ok((row.get::<_, u32>(0)?, row.get::<_, u64>(1)?, marks))
     })?;
     let range = RunKey::range(ordinal);
     let last_run: Option<i64> =
         conn.query_row(LAST_RUN, [range.start.0, range.end.0], |row| row.get(0))?;
     let last_stamp: Option<u64> = conn.query_row(LAST_STAMP, [ordinal], |row| row.get(0))?;
-    Ok(Registration {
-        fence: Fence { scheduler, epoch },
-        ordinal,
+    let Marks { next_run, next_stamp } = marks.raised_to(Marks {
         next_run: last_run.map_or(0, |key| RunKey(key).sequence()) + 1,
         next_stamp: last_stamp.unwrap_or(0) + 1,
-    })
+    });
+    Ok(Registration { fence: Fence { scheduler, epoch }, ordinal, next_run, next_stamp })
+}
+
+pub(in crate::sqlite) fn mark(
+    conn: &Connection,
+    scheduler: SchedulerId,
+    marks: Marks,
+) -> Result<(), Fault> {
+    let Marks { next_run, next_stamp } = marks;
+    conn.prepare_cached(MARK)?.execute(params![scheduler.as_bytes(), next_run, next_stamp])?;
+    Ok(())
 }
 
 pub(in crate::sqlite) fn check_fence(conn: &Connection, fence: Fence) -> Result<(), Fault> {

@@ -1,6 +1,7 @@
 //! Definitions.
 
-use crate::sqlite::cells::Cells;
+use crate::contract::VersionsQuery;
+use crate::sqlite::cells::{Cells, limit};
 use crate::sqlite::fault::Fault;
 use mainspring_core::kernel::row::VersionRow;
 use rusqlite::{Connection, Row, params};
@@ -16,6 +17,9 @@ const NUMBERED: &str = "
 const LATEST: &str = "
     select workflow, number, hash, text, created_at from versions
     where workflow = ?1 order by number desc limit 1";
+const LIST: &str = "
+    select workflow, number, hash, text, created_at from versions
+    where workflow = ?1 and number < ?2 order by number desc limit ?3";
 
 pub(in crate::sqlite) fn insert(conn: &Connection, rows: &[&VersionRow]) -> Result<(), Fault> {
     let mut statement = conn.prepare_cached(INSERT)?;
@@ -37,6 +41,20 @@ pub(in crate::sqlite) fn load(
         None => statement.query([workflow])?,
     };
     rows.next()?.map(read).transpose()
+}
+
+pub(in crate::sqlite) fn list(
+    conn: &Connection,
+    query: VersionsQuery<'_>,
+) -> Result<Vec<VersionRow>, Fault> {
+    let mut statement = conn.prepare_cached(LIST)?;
+    let below = query.below.map_or(i64::MAX, i64::from);
+    let mut rows = statement.query(params![query.workflow, below, limit(query.limit)])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
 }
 
 fn read(row: &Row<'_>) -> Result<VersionRow, Fault> {

@@ -1,0 +1,72 @@
+//! What is kept of requests, and who may ask.
+
+use crate::contract::Audited;
+use crate::grouped::Grouped;
+use mainspring_core::ids::{RunId, TokenId};
+use mainspring_core::kernel::record::{
+    AuditRow, IdempotencyKey, KeyAnswer, KeyRow, TokenKind, TokenRow,
+};
+use mainspring_core::time::Timestamp;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Who used the key, on which route, and the key.
+type Place = (Arc<str>, Arc<str>, Arc<str>);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Records {
+    keys: BTreeMap<Place, KeyRow>,
+    /// The first has the number 1.
+    audit: Vec<AuditRow>,
+    tokens: BTreeMap<TokenId, TokenRow>,
+}
+
+impl Records {
+    pub fn write(&mut self, grouped: &Grouped<'_>, is_stored: impl Fn(RunId) -> bool) {
+        if let Some(before) = grouped.keys_dropped_before {
+            self.drop_keys(before, is_stored);
+        }
+        for row in &grouped.keys {
+            self.keys.entry(place(&row.key)).or_insert_with(|| (*row).clone());
+        }
+        self.audit.extend(grouped.audit.iter().map(|row| (*row).clone()));
+        for row in &grouped.tokens {
+            self.tokens.entry(row.id).or_insert_with(|| (*row).clone());
+        }
+        for id in &grouped.dropped_tokens {
+            self.tokens.retain(|_, row| row.id != *id && row.kind != TokenKind::Session(*id));
+        }
+    }
+
+    fn drop_keys(&mut self, before: Timestamp, is_stored: impl Fn(RunId) -> bool) {
+        let is_needed = |answer: &KeyAnswer| match answer {
+            KeyAnswer::Run(run) => is_stored(*run),
+            KeyAnswer::Version { .. } | KeyAnswer::Token(_) | KeyAnswer::Done => false,
+        };
+        self.keys.retain(|_, row| row.created_at >= before || is_needed(&row.answer));
+    }
+
+    pub fn key(&self, key: &IdempotencyKey) -> Option<KeyRow> {
+        self.keys.get(&place(key)).cloned()
+    }
+
+    pub fn audit(&self, below: Option<u64>, limit: usize) -> Vec<Audited> {
+        let numbers = 1..=u64::try_from(self.audit.len()).expect("a length fits 64 bits");
+        let newest_first = numbers.rev().zip(self.audit.iter().rev());
+        newest_first
+            .filter(|(number, _)| below.is_none_or(|below| *number < below))
+            .take(limit)
+            .map(|(number, row)| Audited { number, row: row.clone() })
+            .collect()
+    }
+
+    pub fn tokens(&self) -> Vec<TokenRow> {
+        let mut found: Vec<TokenRow> = self.tokens.values().cloned().collect();
+        found.sort_by_key(|row| (row.created_at, row.id));
+        found
+    }
+}
+
+fn place(key: &IdempotencyKey) -> Place {
+    (Arc::clone(&key.principal), Arc::clone(&key.route), Arc::clone(&key.key))
+}
