@@ -9,6 +9,7 @@ macro_rules! classes {
     ($($(#[$doc:meta])* $variant:ident = $word:literal,)*) => {
         /// What kind of thing went wrong. Retry policies name these.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
         #[serde(rename_all = "snake_case")]
         pub enum ErrorClass { $($(#[$doc])* $variant,)* }
 
@@ -59,6 +60,7 @@ impl fmt::Display for ErrorClass {
 }
 
 /// What is recorded of a failure.
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskError {
     pub class: ErrorClass,

@@ -15,6 +15,8 @@ pub mod work;
 pub mod launch;
 pub mod world;
 pub mod view;
+#[cfg(feature = "schema")]
+mod schema;
 
 #[cfg(any(test, feature = "sketch"))]
 pub mod sketch;

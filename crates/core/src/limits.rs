@@ -64,3 +64,7 @@ pub const PRIORITY_MAX: i32 = 1_000_000;
 /// The limit `total`: attempts at once over all executors.
 pub const TOTAL_PERMITS_DEFAULT: u32 = 1_000;
 pub const TIER_PERMITS_MAX: u32 = 1_000_000;
+
+/// Labels of a run, and the length of a key or value.
+pub const LABELS_MAX: usize = 64;
+pub const LABEL_BYTES_MAX: usize = 256;

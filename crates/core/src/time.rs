@@ -110,11 +110,19 @@ impl Serialize for Timestamp {
     }
 }
 
+impl std::str::FromStr for Timestamp {
+    type Err = jiff::Error;
+
+    fn from_str(text: &str) -> Result<Self, jiff::Error> {
+        let moment: jiff::Timestamp = text.parse()?;
+        Ok(Self(moment.as_microsecond()))
+    }
+}
+
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let moment: jiff::Timestamp = text.parse().map_err(serde::de::Error::custom)?;
-        Ok(Self(moment.as_microsecond()))
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 

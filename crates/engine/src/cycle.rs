@@ -133,10 +133,7 @@ impl<A> Cycle<A> {
         found: Prefetched,
         ask: Option<A>,
     ) -> Offered<A> {
-        let again = match &input {
-            Input::Command(_) => Some(input.clone()),
-            _ => None,
-        };
+        let again = is_command(&input).then(|| input.clone());
         let ended = ended(&input);
         let answer = self.world.apply(now, input, found);
         match (&answer, again, ended) {
@@ -164,11 +161,12 @@ impl<A> Cycle<A> {
             return self.step_without_changes();
         }
         let batch = self.world.take_batch(now);
+        let events = Event::of(&batch);
         let done = Done {
             effects: batch.effects,
             forget: std::mem::take(&mut self.late),
             answers: std::mem::take(&mut self.gathering),
-            events: batch.changes.iter().filter_map(Event::of).collect(),
+            events,
         };
         if batch.changes.is_empty() {
             return Step::Act(done);
@@ -214,6 +212,15 @@ impl<A> Cycle<A> {
     }
 }
 
+/// Only what is about a run can be refused for being read too early.
+fn is_command(input: &Input) -> bool {
+    match input {
+        Input::Command(_) => true,
+        Input::Recorded(_, input) => is_command(input),
+        _ => false,
+    }
+}
+
 /// An executor keeps an outcome until it is told that it is durable. If the report of an end
 /// comes too late to matter, that has to be said too.
 fn ended(input: &Input) -> Option<Ticket> {
@@ -238,7 +245,7 @@ mod tests {
     use mainspring_core::kernel::row::RunStatus;
     use mainspring_core::sketch::sketch;
     use mainspring_core::world::WorldConfig;
-    use mainspring_core::world::input::{Command, Deploy, Trigger, Verb};
+    use mainspring_core::world::input::{Command, Deploy, Order, Trigger, Verb};
     use mainspring_core::world::snapshot::RunSnapshot;
     use std::collections::BTreeMap;
     use std::sync::Arc;
@@ -282,7 +289,7 @@ mod tests {
 
     fn command(run: RunId) -> Input {
         let by = "someone".to_owned();
-        Input::Command(Command { run, task: None, verb: Verb::Pause, by })
+        Input::Command(Command { run, order: Order::Run(Verb::Pause), by })
     }
 
     /// It left memory with a batch that is not durable yet, so the store still shows it as it
@@ -312,7 +319,7 @@ mod tests {
         let Offered::Needs(reading) = cycle.offer(Timestamp(0), command(id), Some(())) else {
             panic!("the run is not in memory any more")
         };
-        let found = Prefetched { run: Some(older), version: None };
+        let found = Prefetched { run: Some(older), ..Prefetched::default() };
         let offered = cycle.offer_found(Timestamp(0), reading, found);
         assert!(matches!(offered, Offered::Needs(_)), "it is read again");
     }

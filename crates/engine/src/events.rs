@@ -1,23 +1,29 @@
 //! What observers are told after each commit: states, not steps, so that the latest wins.
 
 use mainspring_core::ids::RunKey;
-use mainspring_core::kernel::row::{RunProgress, TaskRow};
-use mainspring_core::world::batch::Change;
+use mainspring_core::kernel::row::{RunHead, RunProgress, TaskRow};
+use mainspring_core::world::batch::{Batch, Change};
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub enum Event {
-    Run(RunKey, RunProgress),
+    Run(Arc<RunHead>, RunProgress),
     Task(RunKey, TaskRow),
 }
 
 impl Event {
-    pub(crate) fn of(change: &Change) -> Option<Self> {
-        match change {
-            Change::NewRun(head, progress) => Some(Self::Run(head.key, progress.clone())),
-            Change::PutRun(key, progress) => Some(Self::Run(*key, progress.clone())),
+    /// What a batch changes, for those who watch.
+    pub(crate) fn of(batch: &Batch) -> Vec<Self> {
+        let mut heads = batch.heads.iter();
+        let mut head = || Arc::clone(heads.next().expect("a head for every run written"));
+        let events = batch.changes.iter().filter_map(|change| match change {
+            Change::NewRun(_, progress) | Change::PutRun(_, progress) => {
+                Some(Self::Run(head(), progress.clone()))
+            }
             Change::PutTask(key, row) => Some(Self::Task(*key, row.clone())),
-            Change::NewVersion(_) | Change::NewAttempt(..) | Change::NewLog(..) => None,
-        }
+            _ => None,
+        });
+        events.collect()
     }
 }
 

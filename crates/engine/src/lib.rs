@@ -11,6 +11,7 @@ pub mod cycle;
 pub mod clock;
 pub mod folder;
 pub mod events;
+pub mod logs;
 mod inbox;
 mod prefetch;
 mod act;

@@ -4,7 +4,7 @@
 use mainspring_core::ids::{RunId, SchedulerId};
 use mainspring_core::spec;
 use mainspring_core::spec::definition::Definition;
-use mainspring_core::world::input::{KnownVersion, Need, Prefetched};
+use mainspring_core::world::input::{KnownVersion, KnownWorkflow, Need, Prefetched};
 use mainspring_core::world::snapshot::RunSnapshot;
 use mainspring_store::{ReadError, Registration, Store, StoredRun};
 use std::collections::BTreeMap;
@@ -17,8 +17,8 @@ pub(crate) async fn find(store: &dyn Store, needs: &[Need]) -> Result<Prefetched
     let mut found = Prefetched::default();
     for need in needs {
         match need {
-            Need::LatestVersion(workflow) => {
-                found.version = version(store, workflow, None).await?;
+            Need::Workflow(name) => {
+                found.workflow = workflow(store, name).await?;
             }
             Need::Version(workflow, number) => {
                 found.version = version(store, workflow, Some(*number)).await?;
@@ -32,6 +32,13 @@ pub(crate) async fn find(store: &dyn Store, needs: &[Need]) -> Result<Prefetched
         }
     }
     Ok(found)
+}
+
+async fn workflow(store: &dyn Store, name: &str) -> Result<Option<KnownWorkflow>, ReadError> {
+    let Some(row) = store.workflow(name).await? else { return Ok(None) };
+    let latest = version(store, name, Some(row.latest)).await?;
+    let missing = || ReadError::Damaged(format!("version {} of '{name}' is missing", row.latest));
+    Ok(Some(KnownWorkflow { latest: latest.ok_or_else(missing)?, row }))
 }
 
 async fn version(

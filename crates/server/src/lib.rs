@@ -1,1 +1,30 @@
+//! Knows HTTP and wire JSON, and nothing of SQL or processes. A request becomes an input of the
+//! engine or a question to the store; the answer becomes JSON.
+//!
+//! ```text
+//!  connection ─► request id ─► who asks ─► route ─┬─► engine.submit ─► commit ─► answer
+//!                                                 └─► store ─► view ─► answer
+//!  commits ─► hub ─► readers of /events
+//! ```
 
+pub mod config;
+pub mod app;
+pub mod problem;
+pub mod extract;
+pub mod cursor;
+pub mod auth;
+pub mod idempotency;
+pub mod definitions;
+pub mod find;
+pub mod routes;
+pub mod events;
+pub mod metrics;
+pub mod access;
+pub mod serve;
+pub mod tls;
+mod stall;
+
+pub use app::App;
+pub use config::{Config, Listen};
+pub use events::hub::Hub;
+pub use serve::{ServeError, Server};

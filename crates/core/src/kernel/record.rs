@@ -80,6 +80,7 @@ pub struct TokenRow {
 }
 
 /// What a token's holder may do; each may do what those before it may, but for workers.
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {

@@ -19,6 +19,7 @@ use crate::work::ExecutorKind;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub struct RunView {
     pub id: RunId,
@@ -45,6 +46,7 @@ pub struct RunView {
     pub tasks: BTreeMap<&'static str, u32>,
 }
 
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub struct TaskView {
     pub name: String,
@@ -81,6 +83,7 @@ pub struct TaskView {
 }
 
 /// One attempt of a task's history, the current one last.
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub struct AttemptView {
     pub attempt: u32,

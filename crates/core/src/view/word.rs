@@ -7,6 +7,7 @@ use std::fmt;
 macro_rules! words {
     ($($variant:ident = $word:literal,)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
         #[serde(rename_all = "snake_case")]
         pub enum Word { $($variant,)* }
 

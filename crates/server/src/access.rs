@@ -1,0 +1,50 @@
+//! Around every request: an id, the time it took, and headers that every answer has.
+
+use crate::app::App;
+use crate::cursor::encode;
+use crate::problem::{Code, Problem};
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const REQUEST_ID_BYTES_MAX: usize = 64;
+
+pub async fn around(State(app): State<App>, request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let id = request_id(&request);
+    let mut response = if app.is_ready.load(Ordering::Relaxed) || is_probe(&request) {
+        next.run(request).await
+    } else {
+        Problem::new(Code::Stopping, "try another server, or this one in a moment").into_response()
+    };
+    app.metrics.answered(response.status().as_u16(), began.elapsed());
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    response
+}
+
+fn is_probe(request: &Request) -> bool {
+    matches!(request.uri().path(), "/healthz" | "/readyz" | "/metrics")
+}
+
+/// The caller's, if it is one that can be repeated without harm.
+fn request_id(request: &Request) -> HeaderValue {
+    let given = request.headers().get(REQUEST_ID).filter(|value| {
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte);
+        let bytes = value.as_bytes();
+        (1..=REQUEST_ID_BYTES_MAX).contains(&bytes.len()) && bytes.iter().all(is_plain)
+    });
+    given.cloned().unwrap_or_else(|| {
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+        HeaderValue::from_str(&encode(&bytes)).expect("hexadecimal digits")
+    })
+}

@@ -1,0 +1,91 @@
+//! What every request may use.
+
+use crate::auth::tokens::Tokens;
+use crate::config::Config;
+use crate::definitions::Definitions;
+use crate::events::hub::Hub;
+use crate::idempotency::Claims;
+use crate::metrics::Metrics;
+use crate::problem::Problem;
+use mainspring_core::ids::SchedulerId;
+use mainspring_core::kernel::record::Record;
+use mainspring_core::time::Timestamp;
+use mainspring_core::world::input::{Input, Reply};
+use mainspring_engine::Engine;
+use mainspring_store::Store;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::watch;
+
+#[derive(Clone)]
+pub struct App(Arc<Parts>);
+
+pub struct Parts {
+    pub engine: Arc<Engine>,
+    pub store: Arc<dyn Store>,
+    pub scheduler: SchedulerId,
+    pub config: Config,
+    pub hub: Arc<Hub>,
+    pub tokens: Tokens,
+    pub claims: Claims,
+    pub definitions: Definitions,
+    pub metrics: Metrics,
+    /// No more requests; streams end.
+    pub draining: watch::Sender<bool>,
+    /// Loaded, and not shutting down.
+    pub is_ready: AtomicBool,
+}
+
+impl std::ops::Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl fmt::Debug for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("App").field("scheduler", &self.scheduler).finish_non_exhaustive()
+    }
+}
+
+impl App {
+    /// Reads who may ask; everything else is read when it is asked for.
+    pub async fn new(
+        engine: Arc<Engine>,
+        store: Arc<dyn Store>,
+        (scheduler, hub): (SchedulerId, Arc<Hub>),
+        config: Config,
+    ) -> Result<Self, Problem> {
+        let tokens = Tokens::default();
+        tokens.replace(store.tokens().await?);
+        Ok(Self(Arc::new(Parts {
+            engine,
+            store,
+            scheduler,
+            config,
+            hub,
+            tokens,
+            claims: Claims::default(),
+            definitions: Definitions::default(),
+            metrics: Metrics::default(),
+            draining: watch::Sender::new(false),
+            is_ready: AtomicBool::new(true),
+        })))
+    }
+
+    /// Has an input decided and made durable, with a record of who asked.
+    pub async fn submit(&self, record: Record, input: Input) -> Result<Reply, Problem> {
+        let input = Input::Recorded(Box::new(record), Box::new(input));
+        Ok(self.engine.submit(input).await?)
+    }
+}
+
+/// The wall clock, for what is shown.
+pub fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}

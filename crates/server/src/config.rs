@@ -1,0 +1,32 @@
+//! What a server is told: where to listen, and whom to trust.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// One place to listen at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listen {
+    Tcp(SocketAddr),
+    /// A socket in the file system that only its owner can open: no token is asked for.
+    Unix(PathBuf),
+}
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub listen: Vec<Listen>,
+    /// Listen beyond this machine although no token is asked for.
+    pub insecure: bool,
+    /// Names beside its addresses that the server answers to while no token is asked for.
+    pub hosts: Vec<String>,
+    pub tls: Option<TlsFiles>,
+    /// Where the processes of runs triggered over HTTP start.
+    pub workdir: PathBuf,
+    /// The data folder: logs of what runs now are there.
+    pub data: PathBuf,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+}

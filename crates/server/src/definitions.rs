@@ -1,0 +1,137 @@
+//! Versions as they are used by requests: parsed once, their input schemas compiled once.
+
+use crate::app::App;
+use crate::problem::{Code, Fault, Problem};
+use mainspring_core::json::Json;
+use mainspring_core::kernel::row::{VersionRow, WorkflowRow};
+use mainspring_core::spec;
+use mainspring_core::spec::definition::Definition;
+use mainspring_core::spec::input::{InputSchema, check_input};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Versions kept; beyond that all are dropped and read again as they are needed.
+const KEPT_MAX: usize = 1_000;
+
+#[derive(Debug)]
+pub struct Version {
+    pub row: VersionRow,
+    pub definition: Arc<Definition>,
+    schema: Option<InputSchema>,
+}
+
+impl Version {
+    /// The input with its defaults, or everything that is wrong with it.
+    pub fn check_input(&self, given: &Json) -> Result<Json, Problem> {
+        let checked = match &self.schema {
+            Some(schema) => schema.check(given),
+            None => check_input(None, given),
+        };
+        checked.map_err(|problems| {
+            let faults = problems.into_iter().map(|problem| Fault {
+                code: None,
+                message: problem.message,
+                path: Some(format!("/input{}", problem.path)),
+                line: None,
+                column: None,
+                hint: None,
+            });
+            let faults: Vec<Fault> = faults.collect();
+            let first = faults.first().map_or_else(String::new, |fault| {
+                format!("{}: {}", fault.path.as_deref().unwrap_or_default(), fault.message)
+            });
+            Problem::new(Code::BadInput, first).with(faults)
+        })
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Definitions(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    versions: BTreeMap<(Arc<str>, u32), Arc<Version>>,
+    /// Numbers of the latest versions of workflows that are not hidden.
+    latest: BTreeMap<Arc<str>, u32>,
+}
+
+impl Definitions {
+    /// Something about this workflow has changed.
+    pub fn forget(&self, workflow: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).latest.remove(workflow);
+    }
+
+    fn latest(&self, workflow: &str) -> Option<u32> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).latest.get(workflow).copied()
+    }
+
+    fn get(&self, workflow: &str, number: u32) -> Option<Arc<Version>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.versions.get(&(workflow.into(), number)).cloned()
+    }
+
+    fn keep(&self, version: &Arc<Version>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.versions.len() >= KEPT_MAX {
+            kept.versions.clear();
+        }
+        let key = (Arc::clone(&version.row.workflow), version.row.number);
+        kept.versions.insert(key, Arc::clone(version));
+    }
+
+    fn keep_latest(&self, workflow: &WorkflowRow) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.latest.len() >= KEPT_MAX {
+            kept.latest.clear();
+        }
+        kept.latest.insert(Arc::clone(&workflow.name), workflow.latest);
+    }
+}
+
+fn not_found(workflow: &str) -> Problem {
+    Problem::new(Code::WorkflowNotFound, format!("there is no workflow '{workflow}'"))
+}
+
+impl App {
+    /// A workflow that is not hidden.
+    pub async fn workflow(&self, name: &str) -> Result<WorkflowRow, Problem> {
+        let row = self.store.workflow(name).await?;
+        row.filter(|row| row.deleted_at.is_none()).ok_or_else(|| not_found(name))
+    }
+
+    /// The latest version of a workflow that is not hidden.
+    pub async fn latest(&self, workflow: &str) -> Result<Arc<Version>, Problem> {
+        if let Some(number) = self.definitions.latest(workflow) {
+            return self.version(workflow, number).await;
+        }
+        let row = self.workflow(workflow).await?;
+        self.definitions.keep_latest(&row);
+        self.version(workflow, row.latest).await
+    }
+
+    pub async fn version(&self, workflow: &str, number: u32) -> Result<Arc<Version>, Problem> {
+        if let Some(known) = self.definitions.get(workflow, number) {
+            return Ok(known);
+        }
+        let missing = || {
+            let detail = format!("there is no version {number} of workflow '{workflow}'");
+            Problem::new(Code::WorkflowNotFound, detail)
+        };
+        let row = self.store.version(workflow, Some(number)).await?.ok_or_else(missing)?;
+        let version = Arc::new(parse(row)?);
+        self.definitions.keep(&version);
+        Ok(version)
+    }
+}
+
+fn parse(row: VersionRow) -> Result<Version, Problem> {
+    let unreadable = |what: &str| {
+        let detail = format!("version {} of '{}' {what}", row.number, row.workflow);
+        Problem::new(Code::Internal, detail)
+    };
+    let parsed = spec::parse(&row.text, &spec::Context::STORED)
+        .map_err(|_| unreadable("cannot be read by this server"))?;
+    let schema = parsed.definition.input_schema.as_ref().map(InputSchema::compile).transpose();
+    let schema = schema.map_err(|_| unreadable("has an input schema that cannot be used"))?;
+    Ok(Version { definition: Arc::new(parsed.definition), schema, row })
+}

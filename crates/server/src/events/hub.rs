@@ -1,0 +1,211 @@
+//! What has become of runs lately.
+
+use mainspring_core::ids::RunId;
+use mainspring_core::kernel::row::{RunHead, RunProgress, RunStatus};
+use mainspring_engine::events::{Event, Observer};
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+
+/// Changes kept: some seconds at full load. Whoever is further behind reads the store.
+const KEPT_MAX: usize = 20_000;
+
+/// A run as of one commit.
+pub type State = (Arc<RunHead>, Arc<RunProgress>);
+
+#[derive(Debug)]
+pub struct Hub {
+    ring: Mutex<Ring>,
+    last: watch::Sender<u64>,
+    pub counts: Counts,
+}
+
+/// For the metrics.
+#[derive(Debug, Default)]
+pub struct Counts {
+    pub commits: AtomicU64,
+    pub runs_success: AtomicU64,
+    pub runs_failed: AtomicU64,
+    pub runs_cancelled: AtomicU64,
+    pub store_failures: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Ring {
+    /// In the order of stamps. An entry whose stamp is not its run's latest is passed over.
+    changes: VecDeque<(u64, RunId)>,
+    latest: HashMap<RunId, State>,
+    /// Every change after this stamp is here.
+    floor: u64,
+}
+
+/// What is new to a reader.
+#[derive(Debug)]
+pub enum News {
+    /// Latest states in the order of their stamps, and the stamp they go up to.
+    States(Vec<State>, u64),
+    /// The reader is behind what is kept.
+    Behind,
+}
+
+impl Default for Hub {
+    fn default() -> Self {
+        let last = watch::Sender::new(0);
+        Self { ring: Mutex::default(), last, counts: Counts::default() }
+    }
+}
+
+impl Hub {
+    fn lock(&self) -> MutexGuard<'_, Ring> {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The stamp of the last commit seen, and its changes from now on.
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.last.subscribe()
+    }
+
+    /// The latest state of a run that changed lately.
+    pub fn state(&self, run: RunId) -> Option<State> {
+        self.lock().latest.get(&run).cloned()
+    }
+
+    /// What changed after a stamp.
+    pub fn since(&self, stamp: u64) -> News {
+        let ring = self.lock();
+        if stamp < ring.floor {
+            return News::Behind;
+        }
+        let from = ring.changes.partition_point(|(at, _)| *at <= stamp);
+        let last = ring.changes.back().map_or(stamp, |(at, _)| (*at).max(stamp));
+        let states = ring.changes.range(from..).filter_map(|(at, run)| {
+            ring.latest.get(run).filter(|(_, progress)| progress.stamp == *at).cloned()
+        });
+        News::States(states.collect(), last)
+    }
+
+    fn count(&self, status: RunStatus) {
+        let ended = match status {
+            RunStatus::Success => &self.counts.runs_success,
+            RunStatus::Failed => &self.counts.runs_failed,
+            RunStatus::Cancelled => &self.counts.runs_cancelled,
+            RunStatus::Pending | RunStatus::Running | RunStatus::Paused | RunStatus::Cancelling => {
+                return;
+            }
+        };
+        ended.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Ring {
+    fn put(&mut self, head: &Arc<RunHead>, progress: &RunProgress) {
+        let stamp = progress.stamp;
+        if self.changes.is_empty() && self.floor == 0 {
+            self.floor = stamp.saturating_sub(1);
+        }
+        self.changes.push_back((stamp, head.id));
+        self.latest.insert(head.id, (Arc::clone(head), Arc::new(progress.clone())));
+        while self.changes.len() > KEPT_MAX {
+            let Some((stamp, run)) = self.changes.pop_front() else { return };
+            self.floor = self.floor.max(stamp);
+            if self.latest.get(&run).is_some_and(|(_, latest)| latest.stamp == stamp) {
+                self.latest.remove(&run);
+            }
+        }
+    }
+}
+
+impl Observer for Hub {
+    fn committed(&self, events: &[Event]) {
+        self.counts.commits.fetch_add(1, Ordering::Relaxed);
+        let mut last = None;
+        let mut ring = self.lock();
+        for event in events {
+            if let Event::Run(head, progress) = event {
+                self.count(progress.status);
+                ring.put(head, progress);
+                last = Some(progress.stamp);
+            }
+        }
+        drop(ring);
+        if let Some(stamp) = last {
+            self.last.send_replace(stamp);
+        }
+    }
+
+    fn store_failed(&self, _error: &str) {
+        self.counts.store_failures.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mainspring_core::ids::{RunKey, SchedulerId};
+    use mainspring_core::json::Json;
+    use mainspring_core::kernel::row::{Counts as TaskCounts, RunKind};
+    use mainspring_core::time::Timestamp;
+
+    fn event(run: u8, stamp: u64) -> Event {
+        let head = RunHead {
+            key: RunKey(i64::from(run)),
+            id: RunId::from_bytes([run; 16]),
+            workflow: "w".into(),
+            version: 1,
+            kind: RunKind::Dag,
+            input: Json::empty_object(),
+            labels: std::collections::BTreeMap::new(),
+            priority: 0,
+            triggered_by: "test".into(),
+            workdir: "/".into(),
+            parent: None,
+            created_at: Timestamp(0),
+        };
+        let progress = RunProgress {
+            status: RunStatus::Running,
+            hold: None,
+            cancel: None,
+            owner: SchedulerId::from_bytes([1; 16]),
+            stamp,
+            started_at: None,
+            opened_at: None,
+            finished_at: None,
+            error: None,
+            counts: TaskCounts::default(),
+        };
+        Event::Run(Arc::new(head), progress)
+    }
+
+    fn since(hub: &Hub, stamp: u64) -> Option<(Vec<(u8, u64)>, u64)> {
+        match hub.since(stamp) {
+            News::Behind => None,
+            News::States(states, last) => {
+                let short =
+                    states.iter().map(|(head, progress)| (head.id.as_bytes()[0], progress.stamp));
+                Some((short.collect(), last))
+            }
+        }
+    }
+
+    #[test]
+    fn the_latest_wins_and_nothing_is_given_twice() {
+        let hub = Hub::default();
+        hub.committed(&[event(1, 5), event(2, 5)]);
+        hub.committed(&[event(1, 6)]);
+        assert_eq!(since(&hub, 4), Some((vec![(2, 5), (1, 6)], 6)));
+        assert_eq!(since(&hub, 5), Some((vec![(1, 6)], 6)));
+        assert_eq!(since(&hub, 6), Some((vec![], 6)));
+        assert_eq!(since(&hub, 3), None, "what was before this life is in the store");
+    }
+
+    #[test]
+    fn a_reader_that_is_too_far_behind_is_told_so() {
+        let hub = Hub::default();
+        for stamp in 1..=KEPT_MAX as u64 + 2 {
+            hub.committed(&[event(1, stamp)]);
+        }
+        assert_eq!(since(&hub, 1), None);
+        assert_eq!(since(&hub, 2), Some((vec![(1, KEPT_MAX as u64 + 2)], KEPT_MAX as u64 + 2)));
+    }
+}

@@ -1,0 +1,167 @@
+//! One reader of the stream: a cursor, and what it has been told of the run it watches.
+
+use super::hub::{News, State};
+use super::place::{KEPT, Place};
+use crate::app::{App, now};
+use crate::problem::Problem;
+use mainspring_core::ids::RunId;
+use mainspring_core::view::shapes::{RunView, TaskView, run_view};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// Runs read from the store at once when a reader has to catch up.
+const CATCH_UP: usize = 1_000;
+
+/// Which runs a reader wants to hear of.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    pub run: Option<RunId>,
+    pub workflow: Option<String>,
+}
+
+impl Wanted {
+    fn includes(&self, (head, _): &State) -> bool {
+        self.run.is_none_or(|run| run == head.id)
+            && self.workflow.as_deref().is_none_or(|workflow| *workflow == *head.workflow)
+    }
+}
+
+/// One thing to tell.
+#[derive(Debug)]
+pub enum Told {
+    /// Where the reader is, when there is nothing else to say it with.
+    Ready,
+    /// Something may have been missed: read the lists again.
+    Reset,
+    Run(Box<RunView>),
+    Task(Box<OneTask>),
+}
+
+/// A task, and the run it belongs to.
+#[derive(Clone, Debug, Serialize)]
+pub struct OneTask {
+    pub run: RunId,
+    #[serde(flatten)]
+    pub task: TaskView,
+}
+
+#[derive(Debug)]
+pub struct Reader {
+    app: App,
+    wanted: Wanted,
+    stamp: u64,
+    watch: watch::Receiver<u64>,
+    draining: watch::Receiver<bool>,
+    /// Tasks of the run that is watched, as they were last told.
+    told: BTreeMap<String, String>,
+}
+
+impl Reader {
+    /// Takes up where the caller was, or here and now. Returns the first thing to tell.
+    pub async fn open(
+        app: App,
+        wanted: Wanted,
+        last: Option<Result<Place, ()>>,
+    ) -> Result<(Self, Told), Problem> {
+        let watch = app.hub.watch();
+        let (draining, scheduler) = (app.draining.subscribe(), app.scheduler);
+        let seen = *watch.borrow();
+        let here = if seen == 0 { app.engine_stamp().await? } else { seen };
+        let is_known = |place: &Place| {
+            let is_fresh = now().since(place.at) <= KEPT;
+            place.scheduler == scheduler && place.stamp <= here && is_fresh
+        };
+        let (stamp, told) = match last {
+            None => (here, Told::Ready),
+            Some(Ok(place)) if is_known(&place) => (place.stamp, Told::Ready),
+            Some(_) => (here, Told::Reset),
+        };
+        Ok((Self { app, wanted, stamp, watch, draining, told: BTreeMap::new() }, told))
+    }
+
+    pub fn place(&self) -> Place {
+        Place { scheduler: self.app.scheduler, stamp: self.stamp, at: now() }
+    }
+
+    /// Waits for news. None when the server shuts down.
+    pub async fn next(&mut self) -> Result<Option<Vec<Told>>, Problem> {
+        loop {
+            let states = match self.app.hub.since(self.stamp) {
+                News::States(states, last) => {
+                    self.stamp = last;
+                    states
+                }
+                News::Behind => self.catch_up().await?,
+            };
+            let mut told = Vec::new();
+            for state in &states {
+                if self.wanted.includes(state) {
+                    self.tell(state, &mut told).await?;
+                }
+            }
+            if !told.is_empty() {
+                return Ok(Some(told));
+            }
+            if *self.watch.borrow_and_update() > self.stamp {
+                continue;
+            }
+            tokio::select! {
+                changed = self.watch.changed() => if changed.is_err() { return Ok(None) },
+                () = ends(&mut self.draining) => return Ok(None),
+            }
+        }
+    }
+
+    async fn catch_up(&mut self) -> Result<Vec<State>, Problem> {
+        let store = &self.app.store;
+        let runs = store.changed(self.app.scheduler, self.stamp, CATCH_UP).await?;
+        match runs.last() {
+            Some((_, progress)) => self.stamp = progress.stamp,
+            // Nothing is stored after it: whatever the hub drops next is new.
+            None => self.stamp = self.stamp.max(*self.watch.borrow()),
+        }
+        Ok(runs.into_iter().map(|(head, progress)| (Arc::new(head), Arc::new(progress))).collect())
+    }
+
+    async fn tell(&mut self, state: &State, told: &mut Vec<Told>) -> Result<(), Problem> {
+        let (head, progress) = state;
+        let Some(run) = self.wanted.run else {
+            told.push(Told::Run(Box::new(run_view(head, progress))));
+            return Ok(());
+        };
+        let (shown, tasks) = self.app.found(run).await?.show();
+        told.push(Told::Run(Box::new(shown)));
+        for mut task in tasks {
+            // Payloads are for those who ask for the task.
+            (task.input, task.output) = (None, None);
+            let text = serde_json::to_string(&task).unwrap_or_default();
+            if self.told.get(&task.name) != Some(&text) {
+                self.told.insert(task.name.clone(), text);
+                told.push(Told::Task(Box::new(OneTask { run, task })));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Waits until the server shuts down.
+pub async fn ends(draining: &mut watch::Receiver<bool>) {
+    // An error means that the server is gone already.
+    drop(draining.wait_for(|draining| *draining).await);
+}
+
+impl App {
+    /// The stamp of the last commit before this life, when there was none in it yet.
+    async fn engine_stamp(&self) -> Result<u64, Problem> {
+        let mut stamp = 0;
+        loop {
+            let runs = self.store.changed(self.scheduler, stamp, CATCH_UP).await?;
+            match runs.last() {
+                Some((_, progress)) if progress.stamp > stamp => stamp = progress.stamp,
+                _ => return Ok(stamp),
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `GET /events`: server-sent events.
+
+use super::place::Place;
+use super::reader::{Reader, Told, Wanted};
+use crate::app::App;
+use crate::auth::who::Viewer;
+use crate::extract::Query;
+use crate::find::run_id;
+use crate::problem::Problem;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, Stream};
+use serde::Deserialize;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::time::Duration;
+use utoipa::IntoParams;
+
+/// At most ten messages a second for each run.
+const PAUSE: Duration = Duration::from_millis(100);
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct EventsQuery {
+    /// Only this run, and its tasks too.
+    run: Option<String>,
+    /// Only runs of this workflow.
+    workflow: Option<String>,
+}
+
+/// Streams states as they change: `ready` or `reset` first, then `run` and, with `?run=`,
+/// `task`. States in between may be skipped, final ones never.
+#[utoipa::path(get, path = "/events", tag = "events", params(EventsQuery,
+        ("Last-Event-ID" = Option<String>, Header, description = "the id of the last event heard")),
+    responses((status = 200, body = String, content_type = "text/event-stream"), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn events(
+    State(app): State<App>,
+    Viewer(_): Viewer,
+    Query(query): Query<EventsQuery>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let run = query.run.as_deref().map(run_id).transpose()?;
+    if let Some(run) = run {
+        app.found(run).await?;
+    }
+    let wanted = Wanted { run, workflow: query.workflow };
+    let last = headers.get(LAST_EVENT_ID).map(|value| value.to_str().map_err(drop));
+    let last = last.map(|text| text.and_then(str::parse::<Place>));
+    let (reader, first) = Reader::open(app, wanted, last).await?;
+    Ok(response(told(reader, first)))
+}
+
+/// A stream that proxies do not hold back.
+pub fn response(
+    events: impl Stream<Item = Result<Event, Infallible>> + Send + 'static,
+) -> Response {
+    let unbuffered =
+        [(HeaderName::from_static("x-accel-buffering"), "no"), (header::CACHE_CONTROL, "no-store")];
+    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
+    (unbuffered, Sse::new(events).keep_alive(keep_alive)).into_response()
+}
+
+fn told(reader: Reader, first: Told) -> impl Stream<Item = Result<Event, Infallible>> {
+    let begin = (reader, VecDeque::from([first]), false);
+    stream::unfold(begin, |(mut reader, mut waiting, mut pause)| async move {
+        while waiting.is_empty() {
+            if pause {
+                tokio::time::sleep(PAUSE).await;
+            }
+            // A store that cannot be read ends the stream: the reader takes it up again.
+            waiting = reader.next().await.ok()??.into();
+            pause = true;
+        }
+        let told = waiting.pop_front()?;
+        // Within one batch the place is the one before it: a cut in the middle repeats some.
+        let id = waiting.is_empty().then(|| reader.place());
+        Some((Ok(event(&told, id)), (reader, waiting, pause)))
+    })
+}
+
+fn event(told: &Told, id: Option<Place>) -> Event {
+    let event = match told {
+        Told::Ready => Event::default().event("ready").data("{}"),
+        Told::Reset => Event::default().event("reset").data("{}"),
+        Told::Run(run) => json("run", run),
+        Told::Task(task) => json("task", task),
+    };
+    match id {
+        Some(id) => event.id(id.to_string()),
+        None => event,
+    }
+}
+
+pub fn json(name: &str, value: &impl serde::Serialize) -> Event {
+    let text = serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned());
+    Event::default().event(name).data(text)
+}

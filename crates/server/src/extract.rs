@@ -1,0 +1,118 @@
+//! What a handler is given. Whatever does not fit is a problem, never plain text.
+
+use crate::problem::{Code, Fault, Problem};
+use axum::body::{Bytes, to_bytes};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::header;
+use axum::http::request::Parts;
+use mainspring_core::limits::DEFINITION_BYTES_MAX;
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+
+/// A body that trickles in for longer is given up.
+const BODY_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// A query whose every field is known.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let wrong = |error: axum::extract::rejection::QueryRejection| {
+            Problem::new(Code::BadQuery, error.body_text())
+        };
+        let query = axum::extract::Query::<T>::try_from_uri(&parts.uri).map_err(wrong)?;
+        Ok(Self(query.0))
+    }
+}
+
+/// The parts of a path.
+#[derive(Clone, Copy, Debug)]
+pub struct Path<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let path = axum::extract::Path::<T>::from_request_parts(parts, state).await;
+        let wrong = |error: axum::extract::rejection::PathRejection| {
+            Problem::new(Code::BadRequest, error.body_text())
+        };
+        path.map(|path| Self(path.0)).map_err(wrong)
+    }
+}
+
+/// A body as it came, within its limits of size and time, with its media type.
+#[derive(Clone, Debug)]
+pub struct Body {
+    pub bytes: Bytes,
+    /// In lower case, without parameters; empty when it was not said.
+    pub media_type: String,
+}
+
+impl<S: Sync> FromRequest<S> for Body {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        let said = request.headers().get(header::CONTENT_TYPE);
+        let said = said.and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let media_type = said.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let body = to_bytes(request.into_body(), DEFINITION_BYTES_MAX);
+        let bytes = match tokio::time::timeout(BODY_TIME_MAX, body).await {
+            Ok(Ok(bytes)) => bytes,
+            Ok(Err(error)) => return Err(unreadable(&error)),
+            Err(_) => {
+                let detail = format!("it took more than {} s", BODY_TIME_MAX.as_secs());
+                return Err(Problem::new(Code::SlowBody, detail));
+            }
+        };
+        Ok(Self { bytes, media_type })
+    }
+}
+
+fn unreadable(error: &axum::Error) -> Problem {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if error.is::<http_body_util::LengthLimitError>() {
+            let detail = format!("at most {DEFINITION_BYTES_MAX} bytes are taken");
+            return Problem::new(Code::BodyTooLarge, detail);
+        }
+        cause = error.source();
+    }
+    Problem::new(Code::BadBody, "the connection ended before the body did")
+}
+
+impl Body {
+    /// The body as JSON; nothing at all stands for `{}`.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        if self.bytes.is_empty() {
+            return parse(b"{}");
+        }
+        if !matches!(self.media_type.as_str(), "application/json" | "") {
+            let detail = format!("`{}`: send application/json", self.media_type);
+            return Err(Problem::new(Code::MediaType, detail));
+        }
+        parse(&self.bytes)
+    }
+
+    pub fn text(&self) -> Result<&str, Problem> {
+        std::str::from_utf8(&self.bytes)
+            .map_err(|error| Problem::new(Code::BadBody, format!("it is not UTF-8: {error}")))
+    }
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        let fault = Fault {
+            code: None,
+            message: error.to_string(),
+            path: None,
+            line: u32::try_from(error.line()).ok(),
+            column: u32::try_from(error.column()).ok(),
+            hint: None,
+        };
+        Problem::new(Code::BadBody, error.to_string()).with(vec![fault])
+    })
+}

@@ -1,0 +1,101 @@
+//! `Idempotency-Key`: the same request, sent again, gets the same answer and does nothing.
+//!
+//! A key is claimed here while its request is under way, and stored in the commit that carries
+//! the request out. There is one server for each store, so that nobody else can claim it.
+
+use crate::app::App;
+use crate::auth::who::Who;
+use crate::problem::{Code, Problem};
+use axum::http::HeaderMap;
+use mainspring_core::kernel::record::{IdempotencyKey, KeyAnswer};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+const HEADER: &str = "idempotency-key";
+const KEY_BYTES_MAX: usize = 255;
+
+type Claimed = (Arc<str>, Arc<str>, Arc<str>);
+
+/// Keys whose requests are under way.
+#[derive(Debug, Default)]
+pub struct Claims(Arc<Mutex<BTreeSet<Claimed>>>);
+
+/// A key that is ours until this is dropped.
+#[derive(Debug)]
+pub struct Claim {
+    pub key: IdempotencyKey,
+    claims: Arc<Mutex<BTreeSet<Claimed>>>,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
+        claims.remove(&name(&self.key));
+    }
+}
+
+fn name(key: &IdempotencyKey) -> Claimed {
+    (Arc::clone(&key.principal), Arc::clone(&key.route), Arc::clone(&key.key))
+}
+
+/// What a request with or without a key is to do.
+#[derive(Debug)]
+pub enum Turn {
+    /// Carry it out, and store the key with it if there is one.
+    New(Option<Claim>),
+    /// Answer as before.
+    Again(KeyAnswer),
+}
+
+impl Turn {
+    pub fn key(&self) -> Option<IdempotencyKey> {
+        match self {
+            Self::New(claim) => claim.as_ref().map(|claim| claim.key.clone()),
+            Self::Again(_) => None,
+        }
+    }
+}
+
+/// Looks for the request's key. `route` and `body` are what makes it the same request.
+pub async fn claim(
+    app: &App,
+    who: &Who,
+    headers: &HeaderMap,
+    (route, body): (&str, &[u8]),
+) -> Result<Turn, Problem> {
+    let Some(key) = read(headers)? else { return Ok(Turn::New(None)) };
+    let key = IdempotencyKey {
+        principal: Arc::clone(&who.name),
+        route: route.into(),
+        key,
+        body: Sha256::digest(body).into(),
+    };
+    let claims = Arc::clone(&app.claims.0);
+    if !claims.lock().unwrap_or_else(PoisonError::into_inner).insert(name(&key)) {
+        let detail = "wait for its answer, or use another key for another request";
+        return Err(Problem::new(Code::KeyInFlight, detail));
+    }
+    let claim = Claim { key, claims };
+    match app.store.key(&claim.key).await? {
+        None => Ok(Turn::New(Some(claim))),
+        Some(row) if row.key.body == claim.key.body => Ok(Turn::Again(row.answer)),
+        Some(_) => {
+            let detail = "each request that is to be carried out needs a key of its own";
+            Err(Problem::new(Code::KeyReused, detail))
+        }
+    }
+}
+
+fn read(headers: &HeaderMap) -> Result<Option<Arc<str>>, Problem> {
+    let mut values = headers.get_all(HEADER).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let text = value.to_str().ok().filter(|text| (1..=KEY_BYTES_MAX).contains(&text.len()));
+    match (text, values.next()) {
+        (Some(text), None) => Ok(Some(text.into())),
+        _ => {
+            let detail = format!("Idempotency-Key: once, 1 to {KEY_BYTES_MAX} ASCII characters");
+            Err(Problem::new(Code::BadRequest, detail))
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Errors as `application/problem+json`, each with a stable code.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use mainspring_core::world::input::Refusal;
+use mainspring_engine::NotDone;
+use mainspring_store::ReadError;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+macro_rules! codes {
+    ($($variant:ident = $word:literal, $status:ident, $title:literal;)*) => {
+        /// What went wrong, for programs.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Code { $($variant,)* }
+
+        impl Code {
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word),* }
+            }
+
+            pub const fn status(self) -> StatusCode {
+                match self { $(Self::$variant => StatusCode::$status),* }
+            }
+
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$variant => $title),* }
+            }
+        }
+    };
+}
+
+codes! {
+    BadRequest = "bad_request", BAD_REQUEST, "The request cannot be understood";
+    BadQuery = "bad_query", BAD_REQUEST, "A query parameter is wrong";
+    BadBody = "bad_body", BAD_REQUEST, "The body cannot be read";
+    BadCursor = "bad_cursor", BAD_REQUEST, "The cursor is not one of ours";
+    Unauthorized = "unauthorized", UNAUTHORIZED, "A token is needed";
+    Forbidden = "forbidden", FORBIDDEN, "The token's role does not allow this";
+    CrossOrigin = "cross_origin", FORBIDDEN, "Requests from other sites are refused";
+    HostRefused = "host_refused", FORBIDDEN, "This name is not one the server answers to";
+    RouteNotFound = "route_not_found", NOT_FOUND, "There is no such route";
+    WorkflowNotFound = "workflow_not_found", NOT_FOUND, "There is no such workflow or version";
+    RunNotFound = "run_not_found", NOT_FOUND, "There is no such run";
+    TaskNotFound = "task_not_found", NOT_FOUND, "The run has no such task";
+    AttemptNotFound = "attempt_not_found", NOT_FOUND, "The task has no such attempt";
+    TokenNotFound = "token_not_found", NOT_FOUND, "There is no such token";
+    MethodNotAllowed = "method_not_allowed", METHOD_NOT_ALLOWED, "This route has no such method";
+    SlowBody = "slow_body", REQUEST_TIMEOUT, "The body did not arrive in time";
+    WorkflowActive = "workflow_active", CONFLICT, "The workflow has runs that are not final";
+    NotOwned = "not_owned", CONFLICT, "Another scheduler owns this run";
+    RunState = "run_state", CONFLICT, "The run's state does not allow this";
+    TaskSettled = "task_settled", CONFLICT, "The task is settled already";
+    TaskHeld = "task_held", CONFLICT, "The task is held already";
+    TaskNotHeld = "task_not_held", CONFLICT, "The task is not held";
+    TaskStopping = "task_stopping", CONFLICT, "The task is being stopped";
+    TaskNotFailed = "task_not_failed", CONFLICT, "There is nothing to retry";
+    DependentRunning = "dependent_running", CONFLICT, "A task below it is running";
+    KeyInFlight = "key_in_flight", CONFLICT, "A request with this key is under way";
+    BodyTooLarge = "body_too_large", PAYLOAD_TOO_LARGE, "The body is too large";
+    MediaType = "media_type", UNSUPPORTED_MEDIA_TYPE, "This content type is not taken here";
+    BadRange = "bad_range", RANGE_NOT_SATISFIABLE, "The range lies outside of what there is";
+    BadDefinition = "bad_definition", UNPROCESSABLE_ENTITY, "The definition has errors";
+    BadInput = "bad_input", UNPROCESSABLE_ENTITY, "The input does not fit the workflow";
+    KeyReused = "key_reused", UNPROCESSABLE_ENTITY, "The key was used for another request";
+    Internal = "internal", INTERNAL_SERVER_ERROR, "Something went wrong here";
+    Busy = "busy", SERVICE_UNAVAILABLE, "Too many requests are waiting";
+    UnknownOutcome = "unknown_outcome", SERVICE_UNAVAILABLE, "Whether it was done is not known";
+    StoreUnavailable = "store_unavailable", SERVICE_UNAVAILABLE, "The store cannot be reached";
+    Stopping = "stopping", SERVICE_UNAVAILABLE, "The server is shutting down";
+}
+
+/// One error, as every route gives it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Problem {
+    /// Always `about:blank`: the code tells.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub title: &'static str,
+    pub status: u16,
+    /// Stable, for programs.
+    pub code: &'static str,
+    /// For people: what, where and what to do.
+    pub detail: String,
+    /// Of a definition or an input: each thing that is wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub errors: Vec<Fault>,
+}
+
+/// One thing that is wrong with what was sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Fault {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<&'static str>,
+    pub message: String,
+    /// Where, as a JSON pointer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Problem {
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self {
+            kind: "about:blank",
+            title: code.title(),
+            status: code.status().as_u16(),
+            code: code.word(),
+            detail: detail.into(),
+            errors: Vec::new(),
+        }
+    }
+
+    pub fn with(mut self, errors: Vec<Fault>) -> Self {
+        self.errors = errors;
+        self
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, Json(&self)).into_response();
+        let headers = response.headers_mut();
+        let kind = HeaderValue::from_static("application/problem+json");
+        headers.insert(header::CONTENT_TYPE, kind);
+        match status {
+            StatusCode::SERVICE_UNAVAILABLE => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            StatusCode::UNAUTHORIZED => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let code = match &refusal {
+            Refusal::WorkflowNotFound => Code::WorkflowNotFound,
+            Refusal::WorkflowActive(_) => Code::WorkflowActive,
+            Refusal::RunNotFound => Code::RunNotFound,
+            Refusal::TaskNotFound(_) => Code::TaskNotFound,
+            Refusal::NotOwned => Code::NotOwned,
+            Refusal::RunIs(_) => Code::RunState,
+            Refusal::TaskSettled => Code::TaskSettled,
+            Refusal::TaskHeld => Code::TaskHeld,
+            Refusal::TaskNotHeld => Code::TaskNotHeld,
+            Refusal::TaskStopping => Code::TaskStopping,
+            Refusal::TaskNotFailed => Code::TaskNotFailed,
+            Refusal::DependentRunning(_) => Code::DependentRunning,
+            // Answers to executors and to the engine itself, never to a request.
+            Refusal::Stale | Refusal::Outdated => Code::Internal,
+        };
+        Self::new(code, refusal.to_string())
+    }
+}
+
+impl From<NotDone> for Problem {
+    fn from(why: NotDone) -> Self {
+        let code = match why {
+            NotDone::Refused(refusal) => return refusal.into(),
+            NotDone::Busy => Code::Busy,
+            NotDone::UnknownOutcome => Code::UnknownOutcome,
+            NotDone::Unreadable(_) => Code::StoreUnavailable,
+            NotDone::Stopped => Code::Stopping,
+        };
+        Self::new(code, why.to_string())
+    }
+}
+
+impl From<ReadError> for Problem {
+    fn from(error: ReadError) -> Self {
+        let code = match &error {
+            ReadError::Failed { .. } => Code::StoreUnavailable,
+            ReadError::Damaged(_) => Code::Internal,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn codes_are_told_apart_by_their_words() {
+        let words: BTreeSet<&str> = Code::ALL.iter().map(|code| code.word()).collect();
+        assert_eq!(words.len(), Code::ALL.len());
+    }
+
+    /// A program that knows the engine's codes knows the server's.
+    #[test]
+    fn refusals_keep_their_codes() {
+        for refusal in [Refusal::WorkflowNotFound, Refusal::TaskHeld, Refusal::WorkflowActive(1)] {
+            assert_eq!(refusal.code(), Problem::from(refusal.clone()).code);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! `POST /workflows`: a definition becomes a version.
+
+use super::workflows::Workflow;
+use crate::app::App;
+use crate::auth::who::Admin;
+use crate::extract::Body;
+use crate::idempotency::{Turn, claim};
+use crate::problem::{Code, Fault, Problem};
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use mainspring_core::kernel::record::KeyAnswer;
+use mainspring_core::spec::diagnostic::Diagnostic;
+use mainspring_core::spec::{self, Context, Parsed, ServerTiers};
+use mainspring_core::world::input::{Deploy, Input, Reply};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// A workflow after a deploy.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Deployed {
+    #[serde(flatten)]
+    pub workflow: Workflow,
+    /// Whether this made a new version; the same text twice makes none.
+    pub is_new: bool,
+    /// What is allowed and probably not meant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub warnings: Vec<Fault>,
+}
+
+/// Creates or updates a workflow from YAML or JSON.
+#[utoipa::path(post, path = "/workflows", tag = "workflows",
+    request_body(content((String = "application/yaml"), (serde_json::Value = "application/json"))),
+    params(("Idempotency-Key" = Option<String>, Header)),
+    responses((status = 201, body = Deployed, description = "a new version"),
+        (status = 200, body = Deployed, description = "the version was there already"),
+        (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn deploy(
+    State(app): State<App>,
+    Admin(who): Admin,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<(StatusCode, Json<Deployed>), Problem> {
+    let turn = claim(&app, &who, &headers, ("deploy", &body.bytes)).await?;
+    let parsed = read(&body)?;
+    let name = Arc::clone(&parsed.definition.name);
+    let is_new = match &turn {
+        Turn::Again(KeyAnswer::Version { is_new, .. }) => *is_new,
+        Turn::Again(_) => false,
+        Turn::New(_) => {
+            let record = who.record_with("workflow.deploy", name.to_string(), turn.key());
+            let deploy = Deploy {
+                definition: Arc::new(parsed.definition),
+                text: body.text()?.into(),
+                hash: parsed.hash,
+            };
+            let reply = app.submit(record, Input::Deploy(deploy)).await;
+            app.definitions.forget(&name);
+            matches!(reply?, Reply::Deployed { is_new: true, .. })
+        }
+    };
+    let row = app.workflow(&name).await?;
+    let latest = app.version(&name, row.latest).await?;
+    let workflow = Workflow::of(&row, &latest);
+    let warnings = parsed.warnings.iter().map(fault).collect();
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, Json(Deployed { workflow, is_new, warnings })))
+}
+
+/// JSON is YAML, so that both are read alike.
+fn read(body: &Body) -> Result<Parsed, Problem> {
+    const TAKEN: &[&str] = &[
+        "",
+        "application/yaml",
+        "application/x-yaml",
+        "text/yaml",
+        "text/plain",
+        "application/json",
+    ];
+    if !TAKEN.contains(&body.media_type.as_str()) {
+        let detail = format!("`{}`: send application/yaml or application/json", body.media_type);
+        return Err(Problem::new(Code::MediaType, detail));
+    }
+    let tiers = BTreeSet::new();
+    let context = Context { server_tiers: ServerTiers::Known(&tiers) };
+    spec::parse_bytes(&body.bytes, &context).map_err(|found| {
+        let faults: Vec<Fault> = found.iter().map(fault).collect();
+        let first = faults.first().map_or_else(String::new, |fault| fault.message.clone());
+        let detail = match faults.len() {
+            0 | 1 => first,
+            many => format!("{first} (and {} more)", many - 1),
+        };
+        Problem::new(Code::BadDefinition, detail).with(faults)
+    })
+}
+
+fn fault(found: &Diagnostic) -> Fault {
+    Fault {
+        code: Some(found.code.word()),
+        message: found.message.clone(),
+        path: None,
+        line: u32::try_from(found.span.line).ok(),
+        column: u32::try_from(found.span.column).ok(),
+        hint: found.hint.clone(),
+    }
+}

@@ -1,0 +1,17 @@
+//! One file for each thing that routes are about.
+
+pub mod page;
+pub mod workflows;
+pub mod deploy;
+pub mod versions;
+pub mod runs;
+pub mod trigger;
+pub mod orders;
+pub mod tasks;
+pub mod logs;
+pub mod tokens;
+pub mod session;
+pub mod audit;
+pub mod health;
+pub mod openapi;
+pub mod router;

@@ -1,0 +1,196 @@
+//! Orders about a run or a task: cancel, pause, resume, retry. Each is answered once it is
+//! durable, with the run or task as it stands then.
+
+use crate::app::App;
+use crate::auth::who::{Operator, Who};
+use crate::extract::{Body, Path, Query};
+use crate::find::run_id;
+use crate::problem::{Code, Problem};
+use axum::Json;
+use axum::extract::State;
+use mainspring_core::ids::RunId;
+use mainspring_core::view::shapes::{RunView, TaskView};
+use mainspring_core::world::input::{Command, Input, Order, Verb};
+use serde::Deserialize;
+use std::sync::Arc;
+use utoipa::{IntoParams, ToSchema};
+
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct CancelQuery {
+    /// `true`: do not wait until the work is gone; it is recorded as abandoned.
+    force: Option<bool>,
+}
+
+impl CancelQuery {
+    fn verb(self) -> Verb {
+        if self.force == Some(true) { Verb::ForceCancel } else { Verb::Cancel }
+    }
+}
+
+/// Which tasks to retry.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RetryBody {
+    /// All that failed or were cancelled if not said.
+    #[serde(default)]
+    #[schema(value_type = Option<Vec<String>>)]
+    tasks: Option<Vec<Arc<str>>>,
+}
+
+/// No order takes a body but a retry.
+fn empty(body: &Body) -> Result<(), Problem> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Nothing {}
+    body.json::<Nothing>().map(drop)
+}
+
+async fn order_run(
+    app: &App,
+    who: &Who,
+    (action, run): (&'static str, RunId),
+    order: Order,
+) -> Result<Json<RunView>, Problem> {
+    let record = who.record(action, format!("run {run}"));
+    let command = Command { run, order, by: who.name.to_string() };
+    app.submit(record, Input::Command(command)).await?;
+    Ok(Json(app.found(run).await?.show().0))
+}
+
+async fn order_task(
+    app: &App,
+    who: &Who,
+    (action, id, name): (&'static str, &str, Arc<str>),
+    verb: Verb,
+) -> Result<Json<TaskView>, Problem> {
+    let run = run_id(id)?;
+    let record = who.record(action, format!("run {run} task {name}"));
+    let order = Order::Task(Arc::clone(&name), verb);
+    app.submit(record, Input::Command(Command { run, order, by: who.name.to_string() })).await?;
+    let found = app.found(run).await?;
+    let no = found.task_no(&name)?;
+    Ok(Json(found.show().1.swap_remove(no.position())))
+}
+
+/// Cancels a run: no new attempt starts, live ones are stopped.
+#[utoipa::path(post, path = "/runs/{id}/cancel", tag = "runs",
+    params(("id" = String, Path), CancelQuery),
+    responses((status = 200, body = RunView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn cancel(
+    State(app): State<App>,
+    Operator(who): Operator,
+    Path(id): Path<String>,
+    Query(query): Query<CancelQuery>,
+    body: Body,
+) -> Result<Json<RunView>, Problem> {
+    empty(&body)?;
+    let action = if query.force == Some(true) { "run.cancel_force" } else { "run.cancel" };
+    order_run(&app, &who, (action, run_id(&id)?), Order::Run(query.verb())).await
+}
+
+/// Pauses a run: no new attempt starts, live ones go on.
+#[utoipa::path(post, path = "/runs/{id}/pause", tag = "runs", params(("id" = String, Path)),
+    responses((status = 200, body = RunView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn pause(
+    State(app): State<App>,
+    Operator(who): Operator,
+    Path(id): Path<String>,
+    body: Body,
+) -> Result<Json<RunView>, Problem> {
+    empty(&body)?;
+    order_run(&app, &who, ("run.pause", run_id(&id)?), Order::Run(Verb::Pause)).await
+}
+
+/// Lifts a run's pause.
+#[utoipa::path(post, path = "/runs/{id}/resume", tag = "runs", params(("id" = String, Path)),
+    responses((status = 200, body = RunView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn resume(
+    State(app): State<App>,
+    Operator(who): Operator,
+    Path(id): Path<String>,
+    body: Body,
+) -> Result<Json<RunView>, Problem> {
+    empty(&body)?;
+    order_run(&app, &who, ("run.resume", run_id(&id)?), Order::Run(Verb::Resume)).await
+}
+
+/// Opens a failed or cancelled run again: what failed or was cancelled runs again.
+#[utoipa::path(post, path = "/runs/{id}/retry", tag = "runs", params(("id" = String, Path)),
+    request_body = RetryBody,
+    responses((status = 200, body = RunView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn retry(
+    State(app): State<App>,
+    Operator(who): Operator,
+    Path(id): Path<String>,
+    body: Body,
+) -> Result<Json<RunView>, Problem> {
+    let body: RetryBody = body.json()?;
+    let order = match body.tasks {
+        None => Order::Run(Verb::Retry),
+        Some(tasks) if tasks.is_empty() => {
+            return Err(Problem::new(Code::BadBody, "tasks: name at least one, or leave it out"));
+        }
+        Some(tasks) => Order::RetryTasks(tasks),
+    };
+    order_run(&app, &who, ("run.retry", run_id(&id)?), order).await
+}
+
+/// Cancels a task, and those below it that have not begun.
+#[utoipa::path(post, path = "/runs/{id}/tasks/{name}/cancel", tag = "tasks",
+    params(("id" = String, Path), ("name" = String, Path), CancelQuery),
+    responses((status = 200, body = TaskView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn cancel_task(
+    State(app): State<App>,
+    Operator(who): Operator,
+    Path((id, name)): Path<(String, Arc<str>)>,
+    Query(query): Query<CancelQuery>,
+    body: Body,
+) -> Result<Json<TaskView>, Problem> {
+    empty(&body)?;
+    let action = if query.force == Some(true) { "task.cancel_force" } else { "task.cancel" };
+    order_task(&app, &who, (action, &id, name), query.verb()).await
+}
+
+/// Holds a task; a live attempt of it is stopped, uncounted.
+#[utoipa::path(post, path = "/runs/{id}/tasks/{name}/pause", tag = "tasks",
+    params(("id" = String, Path), ("name" = String, Path)),
+    responses((status = 200, body = TaskView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn pause_task(
+    State(app): State<App>,
+    Operator(who): Operator,
+    Path((id, name)): Path<(String, Arc<str>)>,
+    body: Body,
+) -> Result<Json<TaskView>, Problem> {
+    empty(&body)?;
+    order_task(&app, &who, ("task.pause", &id, name), Verb::Pause).await
+}
+
+/// Lifts a task's hold.
+#[utoipa::path(post, path = "/runs/{id}/tasks/{name}/resume", tag = "tasks",
+    params(("id" = String, Path), ("name" = String, Path)),
+    responses((status = 200, body = TaskView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn resume_task(
+    State(app): State<App>,
+    Operator(who): Operator,
+    Path((id, name)): Path<(String, Arc<str>)>,
+    body: Body,
+) -> Result<Json<TaskView>, Problem> {
+    empty(&body)?;
+    order_task(&app, &who, ("task.resume", &id, name), Verb::Resume).await
+}
+
+/// Runs a failed or cancelled task again, and what follows from it.
+#[utoipa::path(post, path = "/runs/{id}/tasks/{name}/retry", tag = "tasks",
+    params(("id" = String, Path), ("name" = String, Path)),
+    responses((status = 200, body = TaskView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn retry_task(
+    State(app): State<App>,
+    Operator(who): Operator,
+    Path((id, name)): Path<(String, Arc<str>)>,
+    body: Body,
+) -> Result<Json<TaskView>, Problem> {
+    empty(&body)?;
+    order_task(&app, &who, ("task.retry", &id, name), Verb::Retry).await
+}

@@ -1,0 +1,79 @@
+//! All routes, and the OpenAPI file that comes from them.
+
+use super::openapi::{Doc, Made};
+use super::{audit, deploy, health, logs, orders, runs, session, tasks, tokens, trigger};
+use super::{versions, workflows};
+use crate::access;
+use crate::app::App;
+use crate::events::stream;
+use crate::problem::{Code, Problem};
+use axum::Router;
+use axum::http::{Method, Uri};
+use axum::routing::get;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate as _, SizeAbove};
+use utoipa::OpenApi as _;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// Smaller answers are sent as they are.
+const COMPRESSED_FROM_BYTES: u64 = 1_024;
+
+/// The routes and their description.
+pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
+    OpenApiRouter::with_openapi(Doc::openapi())
+        .routes(routes!(workflows::list, deploy::deploy))
+        .routes(routes!(workflows::get, workflows::delete))
+        .routes(routes!(versions::list))
+        .routes(routes!(versions::get))
+        .routes(routes!(trigger::trigger))
+        .routes(routes!(runs::list))
+        .routes(routes!(runs::get))
+        .routes(routes!(orders::cancel))
+        .routes(routes!(orders::pause))
+        .routes(routes!(orders::resume))
+        .routes(routes!(orders::retry))
+        .routes(routes!(tasks::list))
+        .routes(routes!(tasks::get))
+        .routes(routes!(tasks::attempts_of))
+        .routes(routes!(logs::logs))
+        .routes(routes!(orders::cancel_task))
+        .routes(routes!(orders::pause_task))
+        .routes(routes!(orders::resume_task))
+        .routes(routes!(orders::retry_task))
+        .routes(routes!(stream::events))
+        .routes(routes!(tokens::list, tokens::create))
+        .routes(routes!(tokens::revoke))
+        .routes(routes!(session::get, session::login, session::logout))
+        .routes(routes!(audit::list))
+        .routes(routes!(health::healthz))
+        .routes(routes!(health::readyz))
+        .routes(routes!(health::metrics))
+        .split_for_parts()
+}
+
+pub fn router(app: App) -> Router {
+    let (router, api) = described();
+    let made = Made::of(&api);
+    let page = made.clone();
+    let compressed = SizeAbove::new(COMPRESSED_FROM_BYTES)
+        .and(NotForContentType::const_new("text/event-stream"));
+    router
+        .route("/openapi.json", get(move || async move { made.json() }))
+        .route("/docs", get(move || async move { page.page() }))
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
+        .layer(CompressionLayer::new().gzip(true).compress_when(compressed))
+        .layer(axum::middleware::from_fn_with_state(app.clone(), access::around))
+        .with_state(app)
+}
+
+async fn no_route(uri: Uri) -> Problem {
+    let path: String = uri.path().chars().take(200).collect();
+    Problem::new(Code::RouteNotFound, format!("'{path}': `/docs` lists the routes"))
+}
+
+async fn no_method(method: Method, uri: Uri) -> Problem {
+    let path: String = uri.path().chars().take(200).collect();
+    Problem::new(Code::MethodNotAllowed, format!("{method} on '{path}'"))
+}

@@ -1,0 +1,94 @@
+//! `/runs/{id}/tasks`: a run's tasks and their attempts.
+
+use super::page::{Page, limit};
+use crate::app::App;
+use crate::auth::who::Viewer;
+use crate::cursor;
+use crate::extract::{Path, Query};
+use crate::find::run_id;
+use crate::problem::{Code, Problem};
+use axum::Json;
+use axum::extract::State;
+use mainspring_core::view::shapes::{AttemptView, TaskView, attempts};
+use mainspring_core::view::word::Word;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListQuery {
+    /// Only these states, separated by commas.
+    status: Option<String>,
+    /// Items on a page, from 1 to 1,000; 50 if not said.
+    limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+fn statuses(text: &str) -> Result<Vec<Word>, Problem> {
+    let one = |word: &str| {
+        let known = Word::ALL.iter().copied().find(|known| known.text() == word);
+        known.ok_or_else(|| {
+            let all: Vec<&str> = Word::ALL.iter().map(|word| word.text()).collect();
+            let detail = format!("status: '{word}' is none of {}", all.join(", "));
+            Problem::new(Code::BadQuery, detail)
+        })
+    };
+    text.split(',').map(one).collect()
+}
+
+/// Lists a run's tasks in the order of its definition.
+#[utoipa::path(get, path = "/runs/{id}/tasks", tag = "tasks",
+    params(("id" = String, Path), ListQuery),
+    responses((status = 200, body = Page<TaskView>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list(
+    State(app): State<App>,
+    Viewer(_): Viewer,
+    Path(id): Path<String>,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<Page<TaskView>>, Problem> {
+    let limit = limit(query.limit)?;
+    let wanted = query.status.as_deref().map(statuses).transpose()?.unwrap_or_default();
+    let after = query.cursor.as_deref().map(cursor::decode_number).transpose()?;
+    let from = usize::try_from(after.map_or(0, |at| at.saturating_add(1))).unwrap_or(usize::MAX);
+    let (_, tasks) = app.found(run_id(&id)?).await?.show();
+    let tasks = tasks.into_iter().enumerate().skip(from);
+    let chosen = tasks.filter(|(_, it)| wanted.is_empty() || wanted.contains(&it.status));
+    let rows: Vec<(usize, TaskView)> = chosen.take(limit + 1).collect();
+    let cursor = |(position, _): &(usize, TaskView)| cursor::encode_number(*position as u64);
+    Ok(Json(Page::of(rows, limit, cursor, |(_, task)| task)))
+}
+
+/// Shows a task.
+#[utoipa::path(get, path = "/runs/{id}/tasks/{name}", tag = "tasks",
+    params(("id" = String, Path), ("name" = String, Path)),
+    responses((status = 200, body = TaskView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn get(
+    State(app): State<App>,
+    Viewer(_): Viewer,
+    Path((id, name)): Path<(String, String)>,
+) -> Result<Json<TaskView>, Problem> {
+    let found = app.found(run_id(&id)?).await?;
+    let no = found.task_no(&name)?;
+    Ok(Json(found.show().1.swap_remove(no.position())))
+}
+
+/// Lists a task's attempts, the current one last.
+#[utoipa::path(get, path = "/runs/{id}/tasks/{name}/attempts", tag = "tasks",
+    params(("id" = String, Path), ("name" = String, Path)),
+    responses((status = 200, body = Page<AttemptView>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn attempts_of(
+    State(app): State<App>,
+    Viewer(_): Viewer,
+    Path((id, name)): Path<(String, String)>,
+) -> Result<Json<Page<AttemptView>>, Problem> {
+    let found = app.found(run_id(&id)?).await?;
+    let no = found.task_no(&name)?;
+    let Some(row) = found.row(no) else {
+        return Ok(Json(Page { items: Vec::new(), next_cursor: None }));
+    };
+    let mut history = app.store.attempts(found.run.head.key).await?;
+    history.retain(|past| past.task.no == no);
+    Ok(Json(Page { items: attempts(&history, row), next_cursor: None }))
+}

@@ -1,0 +1,122 @@
+//! `/tokens`: who may ask. Secrets are shown once, when they are made.
+
+use super::page::Page;
+use crate::app::{App, now};
+use crate::auth::secret;
+use crate::auth::who::Admin;
+use crate::extract::{Body, Path};
+use crate::problem::{Code, Problem};
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use mainspring_core::ids::TokenId;
+use mainspring_core::kernel::record::{Admin as AdminChange, Role, TokenKind, TokenRow};
+use mainspring_core::limits::NAME_BYTES_MAX;
+use mainspring_core::time::{Span, Timestamp};
+use mainspring_core::world::input::Input;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A token, without its secret.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct TokenView {
+    pub id: String,
+    pub name: String,
+    pub role: Role,
+    pub created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+}
+
+impl TokenView {
+    fn of(row: &TokenRow) -> Self {
+        Self {
+            id: row.id.to_string(),
+            name: row.name.to_string(),
+            role: row.role,
+            created_at: row.created_at,
+            expires_at: row.expires_at,
+        }
+    }
+}
+
+/// A new token. The secret is shown here and never again.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct NewToken {
+    #[serde(flatten)]
+    pub token: TokenView,
+    pub secret: String,
+}
+
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewTokenBody {
+    /// Stands in records for whoever uses it.
+    name: String,
+    role: Role,
+    /// Valid for so many seconds; for good if not said.
+    #[serde(default)]
+    expires_in_seconds: Option<u32>,
+}
+
+/// Lists tokens.
+#[utoipa::path(get, path = "/tokens", tag = "tokens",
+    responses((status = 200, body = Page<TokenView>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list(State(app): State<App>, Admin(_): Admin) -> Json<Page<TokenView>> {
+    let tokens = app.tokens.all();
+    let bearers = tokens.iter().filter(|row| row.kind == TokenKind::Bearer);
+    Json(Page { items: bearers.map(TokenView::of).collect(), next_cursor: None })
+}
+
+/// Makes a token.
+#[utoipa::path(post, path = "/tokens", tag = "tokens", request_body = NewTokenBody,
+    responses((status = 201, body = NewToken), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn create(
+    State(app): State<App>,
+    Admin(who): Admin,
+    body: Body,
+) -> Result<(StatusCode, Json<NewToken>), Problem> {
+    let body: NewTokenBody = body.json()?;
+    if body.name.is_empty() || body.name.len() > NAME_BYTES_MAX || body.name.contains('\0') {
+        let detail = format!("name: 1 to {NAME_BYTES_MAX} bytes");
+        return Err(Problem::new(Code::BadBody, detail));
+    }
+    if body.expires_in_seconds == Some(0) {
+        return Err(Problem::new(Code::BadBody, "expires_in_seconds: at least 1"));
+    }
+    let (secret, hash) = secret::make();
+    let created_at = now();
+    let lasts = body.expires_in_seconds.map(|seconds| Span::from_secs(seconds.into()));
+    let row = TokenRow {
+        id: secret::id(created_at),
+        name: body.name.into(),
+        hash,
+        role: body.role,
+        kind: TokenKind::Bearer,
+        created_at,
+        expires_at: lasts.map(|lasts| created_at + lasts),
+    };
+    let target = format!("token {} '{}' {}", row.id, row.name, row.role.word());
+    let input = Input::Admin(AdminChange::NewToken(row.clone()));
+    app.submit(who.record("token.create", target), input).await?;
+    let token = TokenView::of(&row);
+    app.tokens.add(row);
+    Ok((StatusCode::CREATED, Json(NewToken { token, secret })))
+}
+
+/// Revokes a token, and every session opened with it.
+#[utoipa::path(delete, path = "/tokens/{id}", tag = "tokens", params(("id" = String, Path)),
+    responses((status = 204), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn revoke(
+    State(app): State<App>,
+    Admin(who): Admin,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Problem> {
+    let missing = || Problem::new(Code::TokenNotFound, "`GET /tokens` lists them");
+    let id: TokenId = id.parse().map_err(|_| missing())?;
+    app.tokens.get(id).filter(|row| row.kind == TokenKind::Bearer).ok_or_else(missing)?;
+    let record = who.record("token.revoke", format!("token {id}"));
+    app.submit(record, Input::Admin(AdminChange::RevokeToken(id))).await?;
+    app.tokens.remove(id);
+    Ok(StatusCode::NO_CONTENT)
+}

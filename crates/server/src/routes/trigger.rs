@@ -1,0 +1,114 @@
+//! `POST /workflows/{name}/runs`: a run is accepted.
+
+use crate::app::App;
+use crate::auth::who::{Operator, Who};
+use crate::definitions::Version;
+use crate::extract::{Body, Path};
+use crate::idempotency::{Turn, claim};
+use crate::problem::{Code, Problem};
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use mainspring_core::ids::RunId;
+use mainspring_core::json::Json as RawJson;
+use mainspring_core::kernel::record::KeyAnswer;
+use mainspring_core::limits::{LABEL_BYTES_MAX, LABELS_MAX, PRIORITY_MAX};
+use mainspring_core::view::shapes::{RunView, run_view};
+use mainspring_core::world::input::{Input, Reply, Trigger};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// What to run it with.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TriggerBody {
+    /// Checked against the workflow's schema; defaults are filled in.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    input: Option<RawJson>,
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
+    /// Higher first.
+    #[serde(default)]
+    priority: i32,
+    /// The latest if not said.
+    #[serde(default)]
+    version: Option<u32>,
+}
+
+/// Starts a run.
+#[utoipa::path(post, path = "/workflows/{name}/runs", tag = "workflows",
+    params(("name" = String, Path), ("Idempotency-Key" = Option<String>, Header)),
+    request_body = TriggerBody,
+    responses((status = 202, body = RunView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn trigger(
+    State(app): State<App>,
+    Operator(who): Operator,
+    Path(name): Path<Arc<str>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<(StatusCode, Json<RunView>), Problem> {
+    let route = format!("trigger {name}");
+    let turn = claim(&app, &who, &headers, (&route, &body.bytes)).await?;
+    let run = match &turn {
+        Turn::Again(KeyAnswer::Run(run)) => *run,
+        Turn::Again(_) => return Err(Problem::new(Code::KeyReused, "it was no run's")),
+        Turn::New(_) => start(&app, &who, (name, body.json()?), &turn).await?,
+    };
+    Ok((StatusCode::ACCEPTED, Json(accepted(&app, run).await?)))
+}
+
+async fn start(
+    app: &App,
+    who: &Who,
+    (name, body): (Arc<str>, TriggerBody),
+    turn: &Turn,
+) -> Result<RunId, Problem> {
+    check(&body)?;
+    let version: Arc<Version> = match body.version {
+        None => app.latest(&name).await?,
+        Some(number) => app.version(&name, number).await?,
+    };
+    let input = version.check_input(&body.input.unwrap_or_else(RawJson::empty_object))?;
+    let record = who.record_with("run.trigger", format!("workflow {name}"), turn.key());
+    let trigger = Trigger {
+        workflow: name,
+        version: Some(version.row.number),
+        input,
+        labels: body.labels,
+        priority: body.priority,
+        triggered_by: who.name.to_string(),
+        workdir: app.config.workdir.to_string_lossy().into_owned(),
+    };
+    match app.submit(record, Input::Trigger(trigger)).await? {
+        Reply::Accepted { run } => Ok(run),
+        Reply::Done | Reply::Deployed { .. } => unreachable!("a trigger is answered by a run"),
+    }
+}
+
+fn check(body: &TriggerBody) -> Result<(), Problem> {
+    let wrong = |detail: String| Err(Problem::new(Code::BadBody, detail));
+    if body.priority.abs() > PRIORITY_MAX {
+        return wrong(format!("priority: from -{PRIORITY_MAX} to {PRIORITY_MAX}"));
+    }
+    if body.labels.len() > LABELS_MAX {
+        return wrong(format!("labels: at most {LABELS_MAX}"));
+    }
+    let is_fine = |text: &String| text.len() <= LABEL_BYTES_MAX && !text.contains('\0');
+    match body.labels.iter().all(|(key, value)| !key.is_empty() && is_fine(key) && is_fine(value)) {
+        true => Ok(()),
+        false => wrong(format!("labels: keys and values of at most {LABEL_BYTES_MAX} bytes")),
+    }
+}
+
+/// The run as it stands by now: its first commit is durable.
+async fn accepted(app: &App, run: RunId) -> Result<RunView, Problem> {
+    if let Some((head, progress)) = app.hub.state(run) {
+        return Ok(run_view(&head, &progress));
+    }
+    let missing = || Problem::new(Code::RunNotFound, format!("run {run} is no longer there"));
+    let stored = app.store.run(run).await?.ok_or_else(missing)?;
+    Ok(run_view(&stored.head, &stored.progress))
+}

@@ -1,0 +1,250 @@
+//! Connections: accepted, served within limits, drained at the end.
+
+use crate::app::App;
+use crate::auth::who::Peer;
+use crate::config::Listen;
+use crate::events::reader::ends;
+use crate::routes::router::router;
+use crate::stall::Stalling;
+use crate::tls::{self, TlsError};
+use axum::Router;
+use axum::extract::ConnectInfo;
+use axum::extract::Request;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::{Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt as _;
+
+/// Open connections at once; more wait to be accepted.
+const CONNECTIONS_MAX: usize = 4_096;
+const HEADER_TIME_MAX: Duration = Duration::from_secs(10);
+const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
+const HEADER_BYTES_MAX: usize = 64 * 1024;
+const HEADERS_MAX: usize = 100;
+/// Requests under way may end within this time.
+const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
+
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    #[error(
+        "{0} can be reached from other machines and no token is asked for: make one with \
+         `mainspring tokens create`, or say --insecure"
+    )]
+    Unprotected(SocketAddr),
+    #[error("cannot listen at {place}: {source}")]
+    Bind { place: String, source: std::io::Error },
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+}
+
+/// Bound to its places, and not serving yet.
+#[derive(Debug)]
+pub struct Server {
+    app: App,
+    doors: Vec<Door>,
+    tls: Option<Acceptor>,
+}
+
+#[derive(Clone)]
+struct Acceptor(TlsAcceptor);
+
+impl std::fmt::Debug for Acceptor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Acceptor").finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug)]
+enum Door {
+    Tcp(TcpListener),
+    Unix(UnixListener, PathBuf),
+}
+
+impl Server {
+    pub async fn bind(app: App) -> Result<Self, ServeError> {
+        let tls = app.config.tls.as_ref().map(tls::acceptor).transpose()?.map(Acceptor);
+        let mut doors = Vec::new();
+        for place in &app.config.listen {
+            doors.push(match place {
+                Listen::Tcp(address) => {
+                    let open = app.tokens.are_asked_for() || app.config.insecure;
+                    if !address.ip().is_loopback() && !open {
+                        return Err(ServeError::Unprotected(*address));
+                    }
+                    let bound = TcpListener::bind(address).await;
+                    Door::Tcp(bound.map_err(|source| ServeError::Bind {
+                        place: address.to_string(),
+                        source,
+                    })?)
+                }
+                Listen::Unix(path) => Door::Unix(bind_unix(path)?, path.clone()),
+            });
+        }
+        Ok(Self { app, doors, tls })
+    }
+
+    /// Where it listens, with the port that was found if none was asked for.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        let tcp = self.doors.iter().filter_map(|door| match door {
+            Door::Tcp(listener) => listener.local_addr().ok(),
+            Door::Unix(..) => None,
+        });
+        tcp.collect()
+    }
+
+    /// Serves until told to stop, then lets requests under way end.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let router = router(self.app.clone());
+        let (closing, closed) = watch::channel(false);
+        let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let mut accepting = tokio::task::JoinSet::new();
+        for door in self.doors {
+            let keeper = Keeper {
+                router: router.clone(),
+                tls: self.tls.clone(),
+                room: Arc::clone(&room),
+                closed: closed.clone(),
+            };
+            accepting.spawn(keeper.keep(door));
+        }
+        stop.await;
+        self.app.is_ready.store(false, Ordering::Relaxed);
+        self.app.draining.send_replace(true);
+        let _ = closing.send(true);
+        let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
+        let drained = tokio::time::timeout(DRAIN_TIME_MAX, room.acquire_many(all)).await;
+        drop(drained);
+        accepting.shutdown().await;
+    }
+}
+
+fn bind_unix(path: &std::path::Path) -> Result<UnixListener, ServeError> {
+    let error = |source| ServeError::Bind { place: path.display().to_string(), source };
+    // Whoever holds the data folder owns the socket in it: one from a former life is stale.
+    match std::fs::remove_file(path) {
+        Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => {}
+        other => other.map_err(error)?,
+    }
+    let listener = UnixListener::bind(path).map_err(error)?;
+    let owner_only = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(path, owner_only).map_err(error)?;
+    Ok(listener)
+}
+
+/// Keeps one door.
+struct Keeper {
+    router: Router,
+    tls: Option<Acceptor>,
+    room: Arc<Semaphore>,
+    closed: watch::Receiver<bool>,
+}
+
+impl Keeper {
+    async fn keep(self, door: Door) {
+        let mut closing = self.closed.clone();
+        loop {
+            let Ok(room) = Arc::clone(&self.room).acquire_owned().await else { return };
+            tokio::select! {
+                () = ends(&mut closing) => break,
+                accepted = door.accept() => {
+                    let Ok(accepted) = accepted else {
+                        // Out of descriptors, most likely: others have to end first.
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                        continue;
+                    };
+                    let (router, tls) = (self.router.clone(), self.tls.clone());
+                    let closed = self.closed.clone();
+                    tokio::spawn(async move {
+                        let _room = room;
+                        welcome(accepted, router, tls, closed).await;
+                    });
+                }
+            }
+        }
+        if let Door::Unix(_, path) = &door {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+enum Accepted {
+    Tcp(tokio::net::TcpStream, SocketAddr),
+    Unix(tokio::net::UnixStream),
+}
+
+impl Door {
+    async fn accept(&self) -> std::io::Result<Accepted> {
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, address) = listener.accept().await?;
+                stream.set_nodelay(true)?;
+                Ok(Accepted::Tcp(stream, address))
+            }
+            Self::Unix(listener, _) => Ok(Accepted::Unix(listener.accept().await?.0)),
+        }
+    }
+}
+
+async fn welcome(
+    accepted: Accepted,
+    router: Router,
+    tls: Option<Acceptor>,
+    closed: watch::Receiver<bool>,
+) {
+    match accepted {
+        Accepted::Unix(stream) => {
+            let peer = Peer { address: "socket".into(), is_owner: true };
+            converse(stream, peer, router, closed).await;
+        }
+        Accepted::Tcp(stream, address) => {
+            let peer = Peer { address: address.ip().to_string().into(), is_owner: false };
+            match tls {
+                None => converse(stream, peer, router, closed).await,
+                Some(Acceptor(tls)) => {
+                    let shaken = tokio::time::timeout(HANDSHAKE_TIME_MAX, tls.accept(stream)).await;
+                    if let Ok(Ok(stream)) = shaken {
+                        converse(stream, peer, router, closed).await;
+                    }
+                }
+            }
+        }
+    }
+}
+
+async fn converse(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    peer: Peer,
+    router: Router,
+    mut closed: watch::Receiver<bool>,
+) {
+    let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(peer.clone()));
+        router.clone().oneshot(request.map(axum::body::Body::new) as Request)
+    });
+    let mut builder = Builder::new(TokioExecutor::new()).http1_only();
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIME_MAX)
+        .max_buf_size(HEADER_BYTES_MAX)
+        .max_headers(HEADERS_MAX);
+    let connection = builder.serve_connection(TokioIo::new(Stalling::new(stream)), service);
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        // Whatever ends a connection early is the other side's doing.
+        _ = connection.as_mut() => return,
+        () = ends(&mut closed) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    let _ = connection.await;
+}
