@@ -10,7 +10,7 @@
 use crate::cycle::Reading;
 use crate::engine::NotDone;
 use mainspring_core::work::Report;
-use mainspring_core::world::input::{Input, Prefetched, Reply, Verb};
+use mainspring_core::world::input::{Input, Prefetched, Reply};
 use mainspring_core::world::snapshot::RunSnapshot;
 use mainspring_exec::Reports;
 use mainspring_store::{CommitError, ReadError, Registration};
@@ -95,9 +95,7 @@ impl Inbox {
     /// Refuses when too many wait.
     pub fn request(&self, request: Request) -> Result<(), NotDone> {
         let mut desk = self.lock();
-        let is_cancel =
-            matches!(&request.input, Input::Command(command) if command.verb == Verb::Cancel);
-        if is_cancel {
+        if is_cancel(&request.input) {
             desk.mail.cancels.push_back(request);
         } else if desk.mail.requests.len() >= REQUESTS_MAX {
             return Err(NotDone::Busy);
@@ -130,6 +128,19 @@ impl Inbox {
         let taken = std::mem::take(&mut desk.mail);
         desk.mail.requests = left;
         taken
+    }
+}
+
+fn is_cancel(input: &Input) -> bool {
+    match input {
+        Input::Command(command) => command.order.is_cancel(),
+        Input::Recorded(_, input) => is_cancel(input),
+        Input::Deploy(_)
+        | Input::Trigger(_)
+        | Input::DeleteWorkflow(_)
+        | Input::Forget(_)
+        | Input::Admin(_)
+        | Input::Report(_) => false,
     }
 }
 
