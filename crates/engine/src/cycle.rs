@@ -161,12 +161,11 @@ impl<A> Cycle<A> {
             return self.step_without_changes();
         }
         let batch = self.world.take_batch(now);
-        let events = Event::of(&batch);
         let done = Done {
             effects: batch.effects,
             forget: std::mem::take(&mut self.late),
             answers: std::mem::take(&mut self.gathering),
-            events,
+            events: Event::of(&batch.changes, batch.heads),
         };
         if batch.changes.is_empty() {
             return Step::Act(done);
@@ -212,12 +211,17 @@ impl<A> Cycle<A> {
     }
 }
 
-/// Only what is about a run can be refused for being read too early.
+/// Only these depend on a reading that may be outdated.
 fn is_command(input: &Input) -> bool {
     match input {
         Input::Command(_) => true,
         Input::Recorded(_, input) => is_command(input),
-        _ => false,
+        Input::Deploy(_)
+        | Input::Trigger(_)
+        | Input::DeleteWorkflow(_)
+        | Input::Forget(_)
+        | Input::Admin(_)
+        | Input::Report(_) => false,
     }
 }
 
@@ -242,6 +246,7 @@ mod tests {
     use super::*;
     use mainspring_core::ids::{RunId, SchedulerId};
     use mainspring_core::json::Json;
+    use mainspring_core::kernel::record::Record;
     use mainspring_core::kernel::row::RunStatus;
     use mainspring_core::sketch::sketch;
     use mainspring_core::world::WorldConfig;
@@ -276,7 +281,11 @@ mod tests {
         let offered = next.offer_found(Timestamp(0), reading, Prefetched::default());
         assert!(matches!(offered, Offered::Taken));
         let Step::Commit(changes) = next.step(Timestamp(0)) else { panic!("it is applied") };
-        assert!(matches!(changes.as_slice(), [Change::NewVersion(version)] if version.number == 1));
+        let numbers = changes.iter().filter_map(|change| match change {
+            Change::NewVersion(version) => Some(version.number),
+            _ => None,
+        });
+        assert_eq!(numbers.collect::<Vec<_>>(), [1]);
     }
 
     /// Offers an input and reads what it needs at once.
@@ -290,6 +299,17 @@ mod tests {
     fn command(run: RunId) -> Input {
         let by = "someone".to_owned();
         Input::Command(Command { run, order: Order::Run(Verb::Pause), by })
+    }
+
+    fn recorded(input: Input) -> Input {
+        let record = Record {
+            by: "someone".into(),
+            from: "127.0.0.1".into(),
+            action: "run.pause",
+            target: "run".to_owned(),
+            key: None,
+        };
+        Input::Recorded(Box::new(record), Box::new(input))
     }
 
     /// It left memory with a batch that is not durable yet, so the store still shows it as it
@@ -316,12 +336,14 @@ mod tests {
         (progress.status, progress.stamp) = (RunStatus::Running, 0);
         let tasks = Vec::new();
         let older = RunSnapshot { head, progress, definition, tasks };
-        let Offered::Needs(reading) = cycle.offer(Timestamp(0), command(id), Some(())) else {
-            panic!("the run is not in memory any more")
-        };
-        let found = Prefetched { run: Some(older), ..Prefetched::default() };
-        let offered = cycle.offer_found(Timestamp(0), reading, found);
-        assert!(matches!(offered, Offered::Needs(_)), "it is read again");
+        for input in [command(id), recorded(command(id))] {
+            let Offered::Needs(reading) = cycle.offer(Timestamp(0), input, Some(())) else {
+                panic!("the run is not in memory any more")
+            };
+            let found = Prefetched { run: Some(older.clone()), ..Prefetched::default() };
+            let offered = cycle.offer_found(Timestamp(0), reading, found);
+            assert!(matches!(offered, Offered::Needs(_)), "it is read again");
+        }
     }
 
     fn trigger() -> Trigger {

@@ -2,7 +2,7 @@
 
 use mainspring_core::ids::RunKey;
 use mainspring_core::kernel::row::{RunHead, RunProgress, TaskRow};
-use mainspring_core::world::batch::{Batch, Change};
+use mainspring_core::world::batch::Change;
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
@@ -12,18 +12,29 @@ pub enum Event {
 }
 
 impl Event {
-    /// What a batch changes, for those who watch.
-    pub(crate) fn of(batch: &Batch) -> Vec<Self> {
-        let mut heads = batch.heads.iter();
-        let mut head = || Arc::clone(heads.next().expect("a head for every run written"));
-        let events = batch.changes.iter().filter_map(|change| match change {
+    /// What the changes of a batch say, in their order. The heads are those of the runs that
+    /// they write, in the same order.
+    pub(crate) fn of(changes: &[Change], heads: Vec<Arc<RunHead>>) -> Vec<Self> {
+        let mut heads = heads.into_iter();
+        let event = |change: &Change| match change {
             Change::NewRun(_, progress) | Change::PutRun(_, progress) => {
-                Some(Self::Run(head(), progress.clone()))
+                let head = heads.next().expect("a batch has a head for each run it writes");
+                Some(Self::Run(head, progress.clone()))
             }
             Change::PutTask(key, row) => Some(Self::Task(*key, row.clone())),
-            _ => None,
-        });
-        events.collect()
+            Change::NewVersion(_)
+            | Change::PutWorkflow(_)
+            | Change::NewAttempt(..)
+            | Change::NewLog(..)
+            | Change::DropRun(..)
+            | Change::DropKeys(_)
+            | Change::Marks { .. }
+            | Change::NewKey(_)
+            | Change::NewAudit(_)
+            | Change::NewToken(_)
+            | Change::DropToken(_) => None,
+        };
+        changes.iter().filter_map(event).collect()
     }
 }
 

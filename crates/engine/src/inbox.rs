@@ -131,6 +131,19 @@ impl Inbox {
     }
 }
 
+fn is_cancel(input: &Input) -> bool {
+    match input {
+        Input::Command(command) => command.order.is_cancel(),
+        Input::Recorded(_, input) => is_cancel(input),
+        Input::Deploy(_)
+        | Input::Trigger(_)
+        | Input::DeleteWorkflow(_)
+        | Input::Forget(_)
+        | Input::Admin(_)
+        | Input::Report(_) => false,
+    }
+}
+
 impl Reports for Inbox {
     fn report(&self, report: Report) {
         let mut desk = self.lock();

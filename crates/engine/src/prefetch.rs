@@ -17,9 +17,7 @@ pub(crate) async fn find(store: &dyn Store, needs: &[Need]) -> Result<Prefetched
     let mut found = Prefetched::default();
     for need in needs {
         match need {
-            Need::Workflow(name) => {
-                found.workflow = workflow(store, name).await?;
-            }
+            Need::Workflow(name) => found.workflow = workflow(store, name).await?,
             Need::Version(workflow, number) => {
                 found.version = version(store, workflow, Some(*number)).await?;
             }
@@ -34,11 +32,16 @@ pub(crate) async fn find(store: &dyn Store, needs: &[Need]) -> Result<Prefetched
     Ok(found)
 }
 
+/// A workflow with the version that it names as its latest.
 async fn workflow(store: &dyn Store, name: &str) -> Result<Option<KnownWorkflow>, ReadError> {
     let Some(row) = store.workflow(name).await? else { return Ok(None) };
     let latest = version(store, name, Some(row.latest)).await?;
-    let missing = || ReadError::Damaged(format!("version {} of '{name}' is missing", row.latest));
-    Ok(Some(KnownWorkflow { latest: latest.ok_or_else(missing)?, row }))
+    let latest = latest.ok_or_else(|| missing(name, row.latest))?;
+    Ok(Some(KnownWorkflow { row, latest }))
+}
+
+fn missing(workflow: &str, number: u32) -> ReadError {
+    ReadError::Damaged(format!("version {number} of '{workflow}' is missing"))
 }
 
 async fn version(
@@ -71,9 +74,8 @@ async fn snapshot(
     let definition = match known.get(&key) {
         Some(definition) => Arc::clone(definition),
         None => {
-            let missing =
-                || ReadError::Damaged(format!("version {} of '{}' is missing", key.1, key.0));
-            let found = version(store, &key.0, Some(key.1)).await?.ok_or_else(missing)?;
+            let found = version(store, &key.0, Some(key.1)).await?;
+            let found = found.ok_or_else(|| missing(&key.0, key.1))?;
             known.insert(key, Arc::clone(&found.definition));
             found.definition
         }

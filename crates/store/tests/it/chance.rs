@@ -1,8 +1,6 @@
 //! Rows and batches by chance, the same for the same seed.
 
-use crate::rows::{
-    OTHER, SCHEDULER, attempt, attempt_id, head, instance, plain, progress, task, version,
-};
+use crate::rows::{OTHER, SCHEDULER, attempt, attempt_id, head, instance, plain, progress, task};
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::ids::{RunKey, TaskRef};
 use mainspring_core::json::Json;
@@ -13,7 +11,14 @@ use mainspring_core::kernel::row::{
 };
 use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::world::batch::Change;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The runs of a store: numbered from 1, and which of them are there, with their stamps.
+#[derive(Clone, Default)]
+pub struct Runs {
+    pub last: u64,
+    pub stored: BTreeMap<u64, u64>,
+}
 
 /// SplitMix64.
 pub struct Chance(u64);
@@ -48,15 +53,20 @@ impl Chance {
         choices[usize::try_from(at).unwrap()].clone()
     }
 
-    fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+    pub fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
         self.one_in(2).then(|| make(self))
     }
 
-    fn time(&mut self) -> Timestamp {
+    pub fn time(&mut self) -> Timestamp {
         Timestamp(1_700_000_000_000_000 + i64::try_from(self.below(50)).unwrap())
     }
 
-    fn text(&mut self) -> String {
+    /// One of very few: for what is looked for by its time.
+    pub fn moment(&mut self) -> Timestamp {
+        Timestamp(i64::try_from(self.below(4)).unwrap())
+    }
+
+    pub fn text(&mut self) -> String {
         self.of(&["", "a", "it's \"so\"", "zwölf\nlines", "\u{1F41F}\t"]).to_owned()
     }
 
@@ -88,13 +98,13 @@ impl Chance {
             workflow: self.workflow().into(),
             version: self.small(),
             input: self.json(),
-            labels: self.maybe(|chance| (chance.text(), chance.text())).into_iter().collect(),
+            labels: (0..self.below(4)).map(|_| (self.text(), self.text())).collect(),
             priority: self.of(&[i32::MIN, -1, 0, 1, i32::MAX]),
             triggered_by: self.text(),
             workdir: self.text(),
             parent: self.maybe(|chance| head(chance.below(9)).id),
             // Few moments for many runs: the id has to tell them apart.
-            created_at: Timestamp(i64::try_from(self.below(4)).unwrap()),
+            created_at: self.moment(),
             ..head(number)
         }
     }
@@ -114,7 +124,7 @@ impl Chance {
             owner: self.of(&[SCHEDULER, SCHEDULER, OTHER]),
             started_at: self.maybe(Self::time),
             opened_at: self.maybe(Self::time),
-            finished_at: self.maybe(Self::time),
+            finished_at: self.maybe(Self::moment),
             error: self.maybe(|chance| RunError { class: chance.class(), message: chance.text() }),
             counts: Counts {
                 total: self.small(),
@@ -183,25 +193,26 @@ impl Chance {
 
 /// Batches.
 impl Chance {
-    /// A batch that contradicts nothing. `runs` counts the runs so far, which are numbered
-    /// from 1; those of the batch are added.
-    pub fn batch(&mut self, runs: &mut u64) -> Vec<Change> {
+    /// A batch that contradicts nothing. Its runs are added to those there are.
+    pub fn batch(&mut self, runs: &mut Runs) -> Vec<Change> {
         let mut changes = Vec::new();
         for _ in 0..self.below(3) {
-            *runs += 1;
-            changes.push(Change::NewRun(self.head(*runs), self.progress()));
+            runs.last += 1;
+            let (head, progress) = (self.head(runs.last), self.progress());
+            runs.stored.insert(runs.last, progress.stamp);
+            changes.push(Change::NewRun(head, progress));
         }
-        if self.one_in(4) {
-            let (workflow, number, text) = (self.workflow(), self.small(), self.text());
-            changes.push(Change::NewVersion(version(workflow, number, &text)));
+        for _ in 0..self.below(4) {
+            changes.push(self.record(runs));
         }
-        if *runs == 0 {
+        let numbers: Vec<u64> = runs.stored.keys().copied().collect();
+        if numbers.is_empty() {
             return changes;
         }
         let mut written = BTreeSet::new();
         for _ in 0..self.below(12) {
-            let run = RunKey::new(1, 1 + self.below(*runs));
-            let change = self.change(run);
+            let number = self.of(&numbers);
+            let change = self.change(RunKey::new(1, number));
             let is_first = match &change {
                 Change::PutRun(run, _) => written.insert((*run, None)),
                 Change::PutTask(run, row) => written.insert((*run, Some(row.task))),
@@ -210,6 +221,11 @@ impl Chance {
             if is_first {
                 changes.push(change);
             }
+        }
+        if self.one_in(3) {
+            let number = self.of(&numbers);
+            let stamp = if self.one_in(4) { 0 } else { runs.stored[&number] };
+            changes.push(Change::DropRun(RunKey::new(1, number), stamp));
         }
         self.shuffle(&mut changes);
         changes
@@ -234,10 +250,11 @@ impl Chance {
     }
 
     /// Something that makes any batch contradict what is stored.
-    pub fn contradiction(&mut self, runs: u64) -> Change {
-        let unknown = RunKey::new(1, runs + 50);
+    pub fn contradiction(&mut self, runs: &Runs) -> Change {
+        let unknown = RunKey::new(1, runs.last + 50);
+        let stored: Vec<u64> = runs.stored.keys().copied().collect();
         match self.below(4) {
-            0 if runs > 0 => Change::NewRun(head(1 + self.below(runs)), self.progress()),
+            0 if !stored.is_empty() => Change::NewRun(head(self.of(&stored)), self.progress()),
             1 => Change::PutTask(unknown, task(plain(0))),
             2 => Change::NewLog(unknown, attempt_id(1), self.log()),
             _ => Change::PutRun(unknown, self.progress()),

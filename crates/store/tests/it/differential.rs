@@ -2,13 +2,12 @@
 //! after each.
 
 use crate::asking::{ask, commit, register};
-use crate::chance::Chance;
+use crate::chance::{Chance, Runs};
 use crate::rows::{OTHER, SCHEDULER, attempt_id, head, run_id};
 use mainspring_core::ids::RunKey;
 use mainspring_core::kernel::row::RunStatus;
-use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
-use mainspring_store::{CommitError, Fence, Memory, RunsQuery, Sqlite, Store};
+use mainspring_store::{CommitError, Fence, Memory, RunsQuery, Sqlite, Store, VersionsQuery};
 use std::path::PathBuf;
 
 const SEQUENCES: u64 = 16;
@@ -38,8 +37,7 @@ struct Pair {
     sqlite: Option<Sqlite>,
     path: PathBuf,
     fences: [Fence; 2],
-    /// Numbered from 1.
-    runs: u64,
+    runs: Runs,
     _folder: tempfile::TempDir,
 }
 
@@ -61,7 +59,7 @@ impl Pair {
             registration.fence
         });
         let (chance, sqlite) = (Chance::new(seed), Some(sqlite));
-        Self { chance, model, sqlite, path, fences, runs: 0, _folder: folder }
+        Self { chance, model, sqlite, path, fences, runs: Runs::default(), _folder: folder }
     }
 
     fn sqlite(&self) -> &Sqlite {
@@ -81,8 +79,15 @@ impl Pair {
                 let changes = self.chance.batch(&mut self.runs);
                 let fence = self.chance.of(&self.fences);
                 assert_eq!(self.commit(fence, &changes), Fate::Durable);
+                self.look_which_runs_are_left();
             }
         }
+    }
+
+    fn look_which_runs_are_left(&mut self) {
+        let found = self.model.runs_now(&everything());
+        let stored = found.iter().map(|(head, now)| (head.key.sequence(), now.stamp));
+        self.runs.stored = stored.collect();
     }
 
     fn register_again(&mut self) {
@@ -105,7 +110,7 @@ impl Pair {
 
     fn commit_contradiction(&mut self) {
         let mut changes = self.chance.batch(&mut self.runs.clone());
-        changes.push(self.chance.contradiction(self.runs));
+        changes.push(self.chance.contradiction(&self.runs));
         self.chance.shuffle(&mut changes);
         assert_eq!(self.commit(self.fences[0], &changes), Fate::Failed);
     }
@@ -124,24 +129,56 @@ impl Pair {
     }
 
     fn compare(&mut self) {
+        self.compare_runs();
+        self.compare_records();
+        self.same(|store| ask(store.runs(everything())));
+        for _ in 0..4 {
+            let query = self.query();
+            self.same(|store| ask(store.runs(query.clone())));
+        }
+    }
+
+    fn compare_runs(&mut self) {
+        let (after, limit) = (self.chance.below(1_000), self.limit());
         for scheduler in [SCHEDULER, OTHER] {
             self.same(|store| ask(store.unfinished(scheduler)));
+            self.same(|store| ask(store.changed(scheduler, after, limit)));
         }
-        for number in 1..=self.runs + 1 {
+        for number in 1..=self.runs.last + 1 {
             let key = RunKey::new(1, number);
             self.same(|store| ask(store.run(run_id(number))));
             self.same(|store| ask(store.attempts(key)));
             let attempt = attempt_id(self.chance.below(40));
             self.same(|store| ask(store.log(key, attempt)));
         }
-        let (workflow, number) = (self.chance.workflow(), self.chance.small());
+        let before = self.chance.moment();
+        self.same(|store| ask(store.expired(before, limit)));
+    }
+
+    fn compare_records(&mut self) {
+        let (workflow, number, limit) = (self.chance.workflow(), self.chance.small(), self.limit());
         self.same(|store| ask(store.version(workflow, None)));
         self.same(|store| ask(store.version(workflow, Some(number))));
-        self.same(|store| ask(store.runs(RunsQuery { limit: 1_000, ..RunsQuery::default() })));
-        for _ in 0..4 {
-            let query = self.query();
-            self.same(|store| ask(store.runs(query.clone())));
+        let below = self.chance.maybe(Chance::small);
+        self.same(|store| ask(store.versions(VersionsQuery { workflow, below, limit })));
+        self.same(|store| ask(store.workflow(workflow)));
+        let after = self.chance.maybe(Chance::workflow);
+        self.same(|store| ask(store.workflows(after, limit)));
+        for _ in 0..6 {
+            let key = self.chance.key();
+            self.same(|store| ask(store.key(&key)));
         }
+        self.same(|store| ask(store.tokens()));
+        // Only their order is the same everywhere: a store may leave numbers out.
+        self.same(|store| {
+            let entries = ask(store.audit(None, 1_000));
+            assert!(entries.is_sorted_by(|a, b| a.number > b.number));
+            entries.into_iter().map(|entry| entry.row).collect::<Vec<_>>()
+        });
+    }
+
+    fn limit(&mut self) -> usize {
+        usize::try_from(self.chance.below(6)).unwrap()
     }
 
     fn same<T: PartialEq + std::fmt::Debug>(&self, read: impl Fn(&dyn Store) -> T) {
@@ -149,16 +186,29 @@ impl Pair {
     }
 
     fn query(&mut self) -> RunsQuery {
+        let limit = self.limit();
         let chance = &mut self.chance;
         let mut statuses = RunStatus::ALL.to_vec();
         chance.shuffle(&mut statuses);
         statuses.truncate(usize::try_from(chance.below(8)).unwrap());
-        let workflow = chance.one_in(2).then(|| chance.workflow().to_owned());
-        let after = chance.one_in(2).then(|| {
-            let number = chance.below(self.runs + 2);
-            (Timestamp(i64::try_from(chance.below(4)).unwrap()), head(number).id)
-        });
-        let limit = usize::try_from(chance.below(6)).unwrap();
-        RunsQuery { statuses, workflow, after, limit }
+        RunsQuery {
+            statuses,
+            workflow: chance.maybe(|chance| chance.workflow().to_owned()),
+            since: chance.maybe(Chance::moment),
+            until: chance.maybe(Chance::moment),
+            labels: match chance.one_in(3) {
+                true => vec![(chance.text(), chance.text())],
+                false => Vec::new(),
+            },
+            after: chance.maybe(|chance| {
+                let number = chance.below(self.runs.last + 2);
+                (chance.moment(), head(number).id)
+            }),
+            limit,
+        }
     }
+}
+
+fn everything() -> RunsQuery {
+    RunsQuery { limit: 1_000, ..RunsQuery::default() }
 }

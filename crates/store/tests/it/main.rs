@@ -5,6 +5,7 @@ mod asking;
 mod rows;
 mod conformance;
 mod chance;
+mod chance_records;
 mod differential;
 mod child;
 mod crash;

@@ -1,9 +1,12 @@
 //! Rows to write, plain unless a test says otherwise.
 
-use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef, TokenId};
 use mainspring_core::json::Json;
+use mainspring_core::kernel::record::{
+    AuditRow, IdempotencyKey, KeyAnswer, KeyRow, Role, TokenKind, TokenRow,
+};
 use mainspring_core::kernel::row::{
-    Attempt, Counts, RunHead, RunKind, RunProgress, RunStatus, TaskRow, VersionRow,
+    Attempt, Counts, RunHead, RunKind, RunProgress, RunStatus, TaskRow, VersionRow, WorkflowRow,
 };
 use mainspring_core::time::Timestamp;
 use std::collections::BTreeMap;
@@ -84,5 +87,54 @@ pub fn version(workflow: &str, number: u32, text: &str) -> VersionRow {
         hash: [u8::try_from(number).unwrap(); 32],
         text: text.into(),
         created_at: Timestamp(i64::from(number)),
+    }
+}
+
+pub fn workflow(name: &str, latest: u32) -> WorkflowRow {
+    WorkflowRow {
+        name: name.into(),
+        latest,
+        created_at: Timestamp(1),
+        updated_at: Timestamp(i64::from(latest)),
+        deleted_at: None,
+    }
+}
+
+pub fn idempotency_key(key: &str) -> IdempotencyKey {
+    IdempotencyKey {
+        principal: "ann".into(),
+        route: "trigger".into(),
+        key: key.into(),
+        body: [5; 32],
+    }
+}
+
+pub fn key_row(key: &str, answer: KeyAnswer, created_at: i64) -> KeyRow {
+    KeyRow { key: idempotency_key(key), answer, created_at: Timestamp(created_at) }
+}
+
+pub fn audit_row(target: &str) -> AuditRow {
+    AuditRow {
+        at: Timestamp(1),
+        by: "ann".into(),
+        from: "127.0.0.1".into(),
+        action: "run.cancel".into(),
+        target: target.to_owned(),
+    }
+}
+
+pub fn token_id(number: u8) -> TokenId {
+    TokenId::from_bytes([number; 16])
+}
+
+pub fn token(number: u8, kind: TokenKind) -> TokenRow {
+    TokenRow {
+        id: token_id(number),
+        name: "ann".into(),
+        hash: [number; 32],
+        role: Role::Operator,
+        kind,
+        created_at: Timestamp(i64::from(number)),
+        expires_at: None,
     }
 }

@@ -9,12 +9,12 @@ use rusqlite::{Connection, Row, params};
 use std::borrow::Cow;
 
 /// History is append-only: should an attempt come again, the first word on it stands.
-const INSERT: &str = "
+pub(super) const INSERT: &str = "
     insert into attempts (run, no, ix, number, id, dispatched_at, started_at, finished_at,
                           ending, ending_detail, output)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
     on conflict do nothing";
-const OF_RUN: &str = "
+pub(super) const OF_RUN: &str = "
     select run, no, ix, number, id, dispatched_at, started_at, finished_at,
            ending, ending_detail, output
     from attempts where run = ?1 order by no, ix, number, id";

@@ -7,9 +7,9 @@ use mainspring_core::kernel::record::AuditRow;
 use rusqlite::{Connection, Row, params};
 
 /// Numbers go on from the highest: a row is never removed.
-const INSERT: &str = "
+pub(super) const INSERT: &str = "
     insert into audit (at, \"by\", \"from\", action, target) values (?1, ?2, ?3, ?4, ?5)";
-const LIST: &str = "
+pub(super) const LIST: &str = "
     select number, at, \"by\", \"from\", action, target from audit
     where number < ?1 order by number desc limit ?2";
 

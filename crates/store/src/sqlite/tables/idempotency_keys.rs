@@ -8,16 +8,16 @@ use mainspring_core::time::Timestamp;
 use rusqlite::{Connection, Row, params};
 
 /// The first word stands. A run that is not there holds nothing.
-const INSERT: &str = "
+pub(super) const INSERT: &str = "
     insert into idempotency_keys (principal, route, key, body, answer, run, created_at)
     values (?1, ?2, ?3, ?4, ?5, (select id from runs where id = ?6), ?7)
     on conflict (principal, route, key) do nothing";
-const LOAD: &str = "
+pub(super) const LOAD: &str = "
     select principal, route, key, body, answer, created_at from idempotency_keys
     where principal = ?1 and route = ?2 and key = ?3";
-const LET_GO: &str = "
+pub(super) const LET_GO: &str = "
     update idempotency_keys indexed by idempotency_keys_by_run set run = null where run = ?1";
-const DROP: &str = "
+pub(super) const DROP: &str = "
     delete from idempotency_keys indexed by idempotency_keys_free
     where run is null and created_at < ?1";
 

@@ -7,12 +7,12 @@ use mainspring_core::kernel::row::Log;
 use rusqlite::{Connection, Row, params};
 
 /// A log is handed over once; should it come again, the first one stands.
-const INSERT: &str = "
+pub(super) const INSERT: &str = "
     insert into logs (run, attempt, inline, file_bytes) values (?1, ?2, ?3, ?4)
     on conflict (run, attempt) do nothing";
-const LOAD: &str = "
+pub(super) const LOAD: &str = "
     select run, attempt, inline, file_bytes from logs where run = ?1 and attempt = ?2";
-const FILES_OF_RUN: &str = "
+pub(super) const FILES_OF_RUN: &str = "
     select attempt from logs where run = ?1 and file_bytes is not null order by attempt";
 
 pub(in crate::sqlite) fn insert(

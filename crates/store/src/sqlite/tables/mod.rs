@@ -12,3 +12,6 @@ pub(super) mod logs;
 pub(super) mod idempotency_keys;
 pub(super) mod audit;
 pub(super) mod tokens;
+
+#[cfg(test)]
+mod plans;

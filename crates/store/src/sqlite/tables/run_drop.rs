@@ -11,16 +11,16 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 /// Walks from the oldest run on: what is passed over are the few that took longer than runs
 /// are kept.
-const EXPIRED: &str = "
+pub(super) const EXPIRED: &str = "
     select key, id, stamp from runs indexed by runs_by_age
     where created_at < ?1 and finished_at < ?1 and status in ('success', 'failed', 'cancelled')
     order by created_at, id limit ?2";
 /// One that was opened again since it was looked at stays.
-const DROP: &str = "
+pub(super) const DROP: &str = "
     delete from runs
     where key = ?1 and stamp = ?2 and status in ('success', 'failed', 'cancelled')
     returning id";
-const DROP_ROWS: [&str; 4] = [
+pub(super) const DROP_ROWS: [&str; 4] = [
     "delete from tasks where run = ?1",
     "delete from attempts where run = ?1",
     "delete from logs where run = ?1",

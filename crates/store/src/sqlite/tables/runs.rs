@@ -16,22 +16,22 @@ use rusqlite::{CachedStatement, Connection, ErrorCode, Row, ToSql, params};
 const INPUT_INLINE_BYTES_MAX: usize = 1024;
 
 /// The numbers of what changes are the same here and in `PUT`.
-const INSERT: &str = "
+pub(super) const INSERT: &str = "
     insert into runs (key, status, held_by, held_at, cancel, owner, stamp, started_at,
                       opened_at, finished_at, error, tasks_total, tasks_live, tasks_success,
                       tasks_failed, tasks_cancelled, tasks_skipped, id, workflow, version, kind,
                       input, labels, priority, triggered_by, workdir, parent, created_at)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
             ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)";
-const INSERT_INPUT: &str = "insert into inputs (run, input) values (?1, ?2)";
-const PUT: &str = "
+pub(super) const INSERT_INPUT: &str = "insert into inputs (run, input) values (?1, ?2)";
+pub(super) const PUT: &str = "
     update runs set status = ?2, held_by = ?3, held_at = ?4, cancel = ?5, owner = ?6,
         stamp = ?7, started_at = ?8, opened_at = ?9, finished_at = ?10, error = ?11,
         tasks_total = ?12, tasks_live = ?13, tasks_success = ?14, tasks_failed = ?15,
         tasks_cancelled = ?16, tasks_skipped = ?17
     where key = ?1";
-const EXISTS: &str = "select 1 from runs where key = ?1";
-const UNFINISHED: &str = "
+pub(super) const EXISTS: &str = "select 1 from runs where key = ?1";
+pub(super) const UNFINISHED: &str = "
     select key, id from runs indexed by runs_unfinished
     where status in ('pending', 'running', 'paused', 'cancelling')
       and owner = (select ordinal from schedulers where id = ?1)
@@ -50,8 +50,8 @@ macro_rules! columns {
 }
 pub(super) use columns;
 
-const LOAD: &str = concat!("select ", columns!(), " from runs where id = ?1");
-const CHANGED: &str = concat!(
+pub(super) const LOAD: &str = concat!("select ", columns!(), " from runs where id = ?1");
+pub(super) const CHANGED: &str = concat!(
     "select ",
     columns!(),
     " from runs indexed by runs_by_stamp

@@ -7,18 +7,18 @@ use mainspring_core::ids::{RunKey, SchedulerId};
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// Ordinals go on from the highest: a row is never removed.
-const REGISTER: &str = "
+pub(super) const REGISTER: &str = "
     insert into schedulers (ordinal, id, epoch)
     values ((select coalesce(max(ordinal), 0) + 1 from schedulers), ?1, 1)
     on conflict (id) do update set epoch = epoch + 1
     returning ordinal, epoch, next_run, next_stamp";
-const MARK: &str = "
+pub(super) const MARK: &str = "
     update schedulers set next_run = max(next_run, ?2), next_stamp = max(next_stamp, ?3)
     where id = ?1";
-const LAST_RUN: &str = "select max(key) from runs where key >= ?1 and key < ?2";
-const LAST_STAMP: &str = "select max(stamp) from runs where owner = ?1";
-const EPOCH: &str = "select epoch from schedulers where id = ?1";
-const ORDINAL: &str = "select ordinal from schedulers where id = ?1";
+pub(super) const LAST_RUN: &str = "select max(key) from runs where key >= ?1 and key < ?2";
+pub(super) const LAST_STAMP: &str = "select max(stamp) from runs where owner = ?1";
+pub(super) const EPOCH: &str = "select epoch from schedulers where id = ?1";
+pub(super) const ORDINAL: &str = "select ordinal from schedulers where id = ?1";
 
 pub(in crate::sqlite) fn register(
     conn: &Connection,

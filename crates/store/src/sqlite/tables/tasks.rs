@@ -11,7 +11,7 @@ use mainspring_core::time::Span;
 use rusqlite::{CachedStatement, Connection, Row, params};
 
 /// Whole rows: what is not named (a group's state, a finalizer's) stays as it is.
-const PUT: &str = "
+pub(super) const PUT: &str = "
     insert into tasks (run, no, ix, fact, until, attempts, attempt_number, attempt_id,
                        dispatched_at, started_at, finished_at, ending, ending_detail, tries,
                        losses, refusals, refused_for, ever_started, held_by, held_at,
@@ -24,7 +24,7 @@ const PUT: &str = "
         ending_detail = ?13, tries = ?14, losses = ?15, refusals = ?16, refused_for = ?17,
         ever_started = ?18, held_by = ?19, held_at = ?20, stopping = ?21, cancelled = ?22,
         settled_at = ?23, output = ?24";
-const OF_RUN: &str = "
+pub(super) const OF_RUN: &str = "
     select run, no, ix, fact, until, attempts, attempt_number, attempt_id, dispatched_at,
            started_at, finished_at, ending, ending_detail, tries, losses, refusals,
            refused_for, ever_started, held_by, held_at, stopping, cancelled, settled_at, output

@@ -6,12 +6,12 @@ use mainspring_core::ids::TokenId;
 use mainspring_core::kernel::record::{Role, TokenKind, TokenRow};
 use rusqlite::{Connection, Row, params};
 
-const INSERT: &str = "
+pub(super) const INSERT: &str = "
     insert into tokens (id, name, hash, role, parent, created_at, expires_at)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7)
     on conflict (id) do nothing";
-const DROP: &str = "delete from tokens where id = ?1 or parent = ?1";
-const ALL: &str = "
+pub(super) const DROP: &str = "delete from tokens where id = ?1 or parent = ?1";
+pub(super) const ALL: &str = "
     select id, name, hash, role, parent, created_at, expires_at from tokens
     order by created_at, id";
 

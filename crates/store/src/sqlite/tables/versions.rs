@@ -7,17 +7,17 @@ use mainspring_core::kernel::row::VersionRow;
 use rusqlite::{Connection, Row, params};
 
 /// Two servers may deploy the same version at once; the first one stands.
-const INSERT: &str = "
+pub(super) const INSERT: &str = "
     insert into versions (workflow, number, hash, text, created_at)
     values (?1, ?2, ?3, ?4, ?5)
     on conflict (workflow, number) do nothing";
-const NUMBERED: &str = "
+pub(super) const NUMBERED: &str = "
     select workflow, number, hash, text, created_at from versions
     where workflow = ?1 and number = ?2";
-const LATEST: &str = "
+pub(super) const LATEST: &str = "
     select workflow, number, hash, text, created_at from versions
     where workflow = ?1 order by number desc limit 1";
-const LIST: &str = "
+pub(super) const LIST: &str = "
     select workflow, number, hash, text, created_at from versions
     where workflow = ?1 and number < ?2 order by number desc limit ?3";
 

@@ -5,15 +5,15 @@ use crate::sqlite::fault::Fault;
 use mainspring_core::kernel::row::WorkflowRow;
 use rusqlite::{Connection, Row, params};
 
-const PUT: &str = "
+pub(super) const PUT: &str = "
     insert into workflows (name, latest, created_at, updated_at, deleted_at)
     values (?1, ?2, ?3, ?4, ?5)
     on conflict (name) do update set
         latest = ?2, created_at = ?3, updated_at = ?4, deleted_at = ?5";
-const LOAD: &str = "
+pub(super) const LOAD: &str = "
     select name, latest, created_at, updated_at, deleted_at from workflows where name = ?1";
 /// No name is empty, so that every one comes after the empty one.
-const LIST: &str = "
+pub(super) const LIST: &str = "
     select name, latest, created_at, updated_at, deleted_at from workflows
     where name > ?1 and deleted_at is null order by name limit ?2";
 

@@ -55,8 +55,8 @@ pub fn runs_are_filtered_by_status_and_workflow(store: &dyn Store) {
     }
     let with = |statuses: &[RunStatus], workflow: Option<&str>| {
         let workflow = workflow.map(str::to_owned);
-        let query = RunsQuery { statuses: statuses.to_vec(), workflow, after: None, limit: 100 };
-        numbers(store, query)
+        let statuses = statuses.to_vec();
+        numbers(store, RunsQuery { statuses, workflow, limit: 100, ..RunsQuery::default() })
     };
     assert_eq!(with(&[Failed], None), [16, 6]);
     assert_eq!(with(&[Running, Pending], None), [12, 11, 2, 1]);
@@ -66,6 +66,56 @@ pub fn runs_are_filtered_by_status_and_workflow(store: &dyn Store) {
     assert_eq!(with(RunStatus::ALL, Some("nothing")), [0_u64; 0]);
     let statuses = vec![Failed, Running, Failed];
     let after = Some((Timestamp(16), run_id(16)));
-    let query = RunsQuery { statuses, workflow: None, after, limit: 2 };
+    let query = RunsQuery { statuses, after, limit: 2, ..RunsQuery::default() };
     assert_eq!(numbers(store, query), [12, 6]);
+}
+
+pub fn runs_are_filtered_by_age(store: &dyn Store) {
+    let fence = begin(store);
+    for number in 1..=6 {
+        accept(store, fence, number, RunStatus::Success);
+    }
+    let between = |since: Option<i64>, until: Option<i64>, after: Option<u64>| {
+        let (since, until) = (since.map(Timestamp), until.map(Timestamp));
+        let after = after.map(|number| (head(number).created_at, run_id(number)));
+        numbers(store, RunsQuery { since, until, after, limit: 3, ..RunsQuery::default() })
+    };
+    assert_eq!(between(Some(5), None, None), [6, 5]);
+    assert_eq!(between(None, Some(3), None), [2, 1]);
+    assert_eq!(between(Some(2), Some(6), None), [5, 4, 3]);
+    assert_eq!(between(Some(2), Some(6), Some(3)), [2]);
+    assert_eq!(between(None, Some(3), Some(5)), [2, 1], "the lower end of the two counts");
+    assert_eq!(between(Some(4), Some(4), None), [0_u64; 0]);
+}
+
+pub fn runs_are_filtered_by_labels(store: &dyn Store) {
+    let fence = begin(store);
+    let labels = [
+        vec![("team", "core"), ("env", "prod")],
+        vec![("team", "core")],
+        vec![("team", "cor")],
+        vec![("a\"b\\c\u{1}", "\n'ü\u{1F41F}\"")],
+        vec![("core", "team"), ("env", "prod")],
+        vec![("team", "core"), ("env", "prod"), ("a.b", "")],
+        vec![],
+    ];
+    for (number, labels) in (1..).zip(labels) {
+        let labels = labels.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let head = RunHead { labels: labels.collect(), ..head(number) };
+        let change = Change::NewRun(head, progress(RunStatus::Running, number));
+        commit(store, fence, vec![change]).unwrap();
+    }
+    let page = |labels: &[(&str, &str)], after: Option<u64>, limit| {
+        let labels = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let after = after.map(|number| (head(number).created_at, run_id(number)));
+        let labels = labels.collect();
+        numbers(store, RunsQuery { labels, after, limit, ..RunsQuery::default() })
+    };
+    assert_eq!(page(&[("team", "core")], None, 9), [6, 2, 1]);
+    assert_eq!(page(&[("team", "core")], None, 2), [6, 2]);
+    assert_eq!(page(&[("team", "core")], Some(2), 2), [1]);
+    assert_eq!(page(&[("env", "prod"), ("team", "core")], None, 9), [6, 1]);
+    assert_eq!(page(&[("a.b", "")], None, 9), [6]);
+    assert_eq!(page(&[("a\"b\\c\u{1}", "\n'ü\u{1F41F}\"")], None, 9), [4]);
+    assert_eq!(page(&[("team", "core"), ("team", "cor")], None, 9), [0_u64; 0]);
 }

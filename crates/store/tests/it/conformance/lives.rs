@@ -56,3 +56,11 @@ pub fn an_empty_batch_is_fenced_all_the_same(store: &dyn Store) {
     begin(store);
     assert!(matches!(commit(store, old, Vec::new()), Err(CommitError::Fenced)));
 }
+
+pub fn a_store_answers_a_ping_and_nothing_changes(store: &dyn Store) {
+    ask(store.ping());
+    let fence = begin(store);
+    accept(store, fence, 1, RunStatus::Running);
+    ask(store.ping());
+    accept(store, fence, 2, RunStatus::Running);
+}

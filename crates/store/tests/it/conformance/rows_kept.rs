@@ -103,6 +103,7 @@ pub fn a_task_row_is_read_as_it_was_written(store: &dyn Store) {
         AttemptEnd::Failed(Box::new(TaskError::exit(3))),
         AttemptEnd::Failed(Box::new(TaskError::signal(9, "SIGKILL"))),
         AttemptEnd::Cancelled,
+        AttemptEnd::Abandoned,
         AttemptEnd::Refused("no process to be had".into()),
     ];
     let mut tasks: Vec<TaskRow> =

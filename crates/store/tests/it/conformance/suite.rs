@@ -1,6 +1,8 @@
 //! Every case, on every store.
 
-use super::{history, lists, lives, rows_kept, whole};
+use super::{
+    audit, changes, dropping, history, keys, lists, lives, rows_kept, tokens, whole, workflows,
+};
 use mainspring_store::{Memory, Sqlite};
 
 macro_rules! suite {
@@ -26,6 +28,7 @@ suite! {
     lives::an_old_life_is_fenced_off,
     lives::a_scheduler_that_never_registered_is_fenced_off,
     lives::an_empty_batch_is_fenced_all_the_same,
+    lives::a_store_answers_a_ping_and_nothing_changes,
     whole::changes_may_come_in_any_order,
     whole::commits_are_answered_in_order,
     whole::progress_of_an_unknown_run_is_refused,
@@ -47,4 +50,23 @@ suite! {
     lists::unfinished_runs_are_listed_oldest_first,
     lists::runs_are_listed_newest_first_in_pages,
     lists::runs_are_filtered_by_status_and_workflow,
+    lists::runs_are_filtered_by_age,
+    lists::runs_are_filtered_by_labels,
+    changes::runs_are_read_in_the_order_of_their_stamps,
+    workflows::the_last_word_on_a_workflow_stands,
+    workflows::workflows_that_are_not_hidden_are_listed_by_name,
+    workflows::versions_are_listed_newest_first_in_pages,
+    dropping::a_run_goes_with_all_that_belongs_to_it,
+    dropping::a_run_that_has_changed_is_not_dropped,
+    dropping::numbers_of_dropped_runs_stay_used,
+    dropping::expired_runs_are_listed_oldest_first,
+    keys::the_first_answer_under_a_key_stands,
+    keys::a_key_is_known_by_who_asked_for_what,
+    keys::old_keys_are_dropped_unless_their_run_is_stored,
+    keys::a_key_outlives_its_run_while_it_is_young,
+    keys::a_key_that_is_used_as_it_is_dropped_is_new,
+    audit::the_audit_log_is_read_newest_first_in_pages,
+    audit::what_was_refused_leaves_no_record,
+    tokens::tokens_are_read_as_they_were_written,
+    tokens::a_token_goes_with_its_sessions,
 }

@@ -1,0 +1,87 @@
+//! How SQLite goes about each statement: whatever grows with the runs is reached by an index.
+
+use super::{
+    attempts, audit, idempotency_keys, logs, run_drop, runs, schedulers, tasks, versions, workflows,
+};
+use crate::sqlite::schema;
+use rusqlite::Connection;
+
+/// All but those on tokens, which are few and read whole, and the lists of runs, which have a
+/// test of their own.
+const STATEMENTS: &[&str] = &[
+    schedulers::REGISTER,
+    schedulers::MARK,
+    schedulers::LAST_RUN,
+    schedulers::LAST_STAMP,
+    schedulers::EPOCH,
+    schedulers::ORDINAL,
+    versions::INSERT,
+    versions::NUMBERED,
+    versions::LATEST,
+    versions::LIST,
+    workflows::PUT,
+    workflows::LOAD,
+    workflows::LIST,
+    runs::INSERT,
+    runs::INSERT_INPUT,
+    runs::PUT,
+    runs::EXISTS,
+    runs::UNFINISHED,
+    runs::LOAD,
+    runs::CHANGED,
+    run_drop::EXPIRED,
+    run_drop::DROP,
+    tasks::PUT,
+    tasks::OF_RUN,
+    attempts::INSERT,
+    attempts::OF_RUN,
+    logs::INSERT,
+    logs::LOAD,
+    logs::FILES_OF_RUN,
+    idempotency_keys::INSERT,
+    idempotency_keys::LOAD,
+    idempotency_keys::LET_GO,
+    idempotency_keys::DROP,
+    audit::INSERT,
+    audit::LIST,
+];
+
+fn plan(conn: &Connection, sql: &str) -> String {
+    let mut explain = conn.prepare(&format!("explain query plan {sql}")).unwrap();
+    let nulls = vec![rusqlite::types::Null; explain.parameter_count()];
+    let steps = explain.query_map(rusqlite::params_from_iter(nulls), |row| row.get("detail"));
+    steps.unwrap().map(Result::unwrap).collect::<Vec<String>>().join("; ")
+}
+
+fn database() -> Connection {
+    let mut conn = Connection::open_in_memory().unwrap();
+    schema::migrate(&mut conn, "x".as_ref()).unwrap();
+    conn
+}
+
+#[test]
+fn no_statement_scans_or_sorts() {
+    let conn = database();
+    for sql in STATEMENTS.iter().chain(&run_drop::DROP_ROWS) {
+        // The whole of this one is what a start loads.
+        let plan = plan(&conn, sql).replace("SCAN runs USING INDEX runs_unfinished", "");
+        assert!(!plan.contains("SCAN "), "{sql}: {plan}");
+        assert!(!plan.contains("TEMP B-TREE"), "{sql}: {plan}");
+    }
+}
+
+#[test]
+fn what_is_looked_for_by_its_end_is_sought_there() {
+    let conn = database();
+    let seeks = [
+        (runs::CHANGED, "USING INDEX runs_by_stamp (owner=? AND stamp>?)"),
+        (run_drop::EXPIRED, "USING INDEX runs_by_age (created_at<?)"),
+        (idempotency_keys::DROP, "USING INDEX idempotency_keys_free (created_at<?)"),
+        (idempotency_keys::LET_GO, "USING INDEX idempotency_keys_by_run (run=?)"),
+        (versions::LIST, "(workflow=? AND number<?)"),
+    ];
+    for (sql, seek) in seeks {
+        let plan = plan(&conn, sql);
+        assert!(plan.contains(seek), "{sql}: {plan}");
+    }
+}

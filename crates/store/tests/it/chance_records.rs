@@ -1,0 +1,88 @@
+//! What is not about any one run, by chance: workflows, keys, records, tokens.
+
+use crate::chance::{Chance, Runs};
+use crate::rows::{idempotency_key, run_id, token_id, version};
+use mainspring_core::ids::TokenId;
+use mainspring_core::kernel::record::{
+    AuditRow, IdempotencyKey, KeyAnswer, KeyRow, Role, TokenKind, TokenRow,
+};
+use mainspring_core::kernel::row::WorkflowRow;
+use mainspring_core::world::batch::Change;
+
+impl Chance {
+    pub fn record(&mut self, runs: &Runs) -> Change {
+        match self.below(10) {
+            0 => Change::NewVersion(version(self.workflow(), self.small(), &self.text())),
+            1 => Change::PutWorkflow(self.workflow_row()),
+            2 | 3 => Change::NewKey(self.key_row(runs)),
+            4 => Change::DropKeys(self.moment()),
+            5 => Change::Marks { next_run: self.below(30), next_stamp: self.below(2_000) },
+            6 => Change::NewAudit(self.audit_row()),
+            7 => Change::DropToken(self.token_id()),
+            _ => Change::NewToken(self.token_row()),
+        }
+    }
+
+    fn workflow_row(&mut self) -> WorkflowRow {
+        WorkflowRow {
+            name: self.workflow().into(),
+            latest: self.small(),
+            created_at: self.time(),
+            updated_at: self.time(),
+            deleted_at: self.maybe(Self::time),
+        }
+    }
+
+    /// One of few, so that keys meet again.
+    pub fn key(&mut self) -> IdempotencyKey {
+        IdempotencyKey {
+            principal: self.of(&["ann", "bob"]).into(),
+            body: [u8::try_from(self.below(3)).unwrap(); 32],
+            ..idempotency_key(self.of(&["a", "b", "c"]))
+        }
+    }
+
+    /// A key never names a run that is yet to come.
+    fn key_row(&mut self, runs: &Runs) -> KeyRow {
+        let answer = match self.below(5) {
+            0 => KeyAnswer::Version {
+                workflow: self.text().into(),
+                number: self.small(),
+                is_new: self.one_in(2),
+            },
+            1 => KeyAnswer::Token(self.token_id()),
+            3 | 4 if runs.last > 0 => KeyAnswer::Run(run_id(1 + self.below(runs.last))),
+            _ => KeyAnswer::Done,
+        };
+        KeyRow { key: self.key(), answer, created_at: self.moment() }
+    }
+
+    fn audit_row(&mut self) -> AuditRow {
+        AuditRow {
+            at: self.time(),
+            by: self.text().into(),
+            from: self.text().into(),
+            action: self.text().into(),
+            target: self.text(),
+        }
+    }
+
+    fn token_id(&mut self) -> TokenId {
+        token_id(u8::try_from(self.below(8)).unwrap())
+    }
+
+    fn token_row(&mut self) -> TokenRow {
+        TokenRow {
+            id: self.token_id(),
+            name: self.text().into(),
+            hash: [u8::try_from(self.below(200)).unwrap(); 32],
+            role: self.of(Role::ALL),
+            kind: match self.one_in(2) {
+                true => TokenKind::Bearer,
+                false => TokenKind::Session(self.token_id()),
+            },
+            created_at: self.moment(),
+            expires_at: self.maybe(Self::time),
+        }
+    }
+}
