@@ -157,11 +157,3 @@ impl Reports for Inbox {
         self.put(desk);
     }
 }
-
-fn is_cancel(input: &Input) -> bool {
-    match input {
-        Input::Command(command) => command.order.is_cancel(),
-        Input::Recorded(_, input) => is_cancel(input),
-        _ => false,
-    }
-}
