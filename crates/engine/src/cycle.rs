@@ -75,6 +75,11 @@ impl<A> Cycle<A> {
         &self.world
     }
 
+    /// For orders that no request carries.
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
     pub fn is_committing(&self) -> bool {
         self.in_flight.is_some()
     }

@@ -36,7 +36,17 @@ pub(crate) enum Control {
     CommitDone(Result<(), CommitError>),
     Found(Reading<Ask>, Box<Result<Prefetched, ReadError>>),
     Loaded(Result<(Registration, Vec<RunSnapshot>), ReadError>),
+    Drain(Drain),
     Stop,
+}
+
+/// Two steps of a planned end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Drain {
+    /// No new attempt starts.
+    StartNothing,
+    /// What is live is stopped.
+    StopAll,
 }
 
 #[derive(Debug, Default)]
