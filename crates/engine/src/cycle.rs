@@ -335,6 +335,12 @@ mod tests {
         let (head, mut progress) = run.expect("it is new");
         let (id, status) = (head.id, progress.status);
         assert_eq!(status, RunStatus::Success);
+        let events = &cycle.in_flight.as_ref().expect("it is being committed").events;
+        let told = events.iter().filter_map(|event| match event {
+            Event::Run(head, progress) => Some((head.id, progress.status)),
+            Event::Task(..) => None,
+        });
+        assert_eq!(told.collect::<Vec<_>>(), [(id, status)]);
         ask(&mut cycle, command(RunId::from_bytes([7; 16])), Prefetched::default());
 
         // Durable before this batch: the run, not ended.
