@@ -3,12 +3,10 @@
 use anyhow::{Context as _, Error, Result};
 use mainspring_core::ids::RunId;
 use mainspring_engine::folder::{DataFolder, FolderError};
-use mainspring_exec::{kill_leftovers, raise_open_files};
+use mainspring_exec::kill_leftovers;
 use mainspring_store::{Sqlite, Store as _};
 use std::path::Path;
 use std::sync::Arc;
-
-use crate::out;
 
 #[derive(Debug)]
 pub struct Ground {
@@ -29,12 +27,6 @@ impl Ground {
             ),
             FolderError::BadId { .. } => Error::new(error),
         })?;
-        if let Err(error) = raise_open_files() {
-            out::say(&format!(
-                "{}: the limit on open files stays: {error}\n",
-                out::yellow("warning")
-            ));
-        }
         kill_leftovers(&folder.id().to_string())
             .context("processes of a former run cannot be ended")?;
         let store = Sqlite::open(&DataFolder::database(folder.path()))?;
