@@ -140,7 +140,7 @@ fn parse(bytes: &[u8], source: &str) -> Result<Option<Json>, TaskError> {
             Err(error) => error.to_string(),
         },
     };
-    Err(logic(format!("the output in {source} is {why}\n{}", quote(bytes))))
+    Err(logic(format!("the output in {source} is {why}: {}", quote(bytes))))
 }
 
 fn quote(bytes: &[u8]) -> String {
