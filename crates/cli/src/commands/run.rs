@@ -21,6 +21,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Threads of the runtime: it follows processes and pipes, which is little work.
+const WORKERS: usize = 2;
+
 pub fn run(args: &RunArgs) -> Result<Exit> {
     if let Some(wanted) = &args.resume {
         return in_runtime(resume::resume(args, wanted));
@@ -33,12 +36,31 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
 }
 
 fn in_runtime(work: impl Future<Output = Result<Exit>>) -> Result<Exit> {
+    threads_to_be_had().context(
+        "threads cannot be started: end other programs of this user, or raise the limit on \
+         processes (`ulimit -u`)",
+    )?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+        .worker_threads(WORKERS)
         .enable_all()
         .build()
         .context("the asynchronous runtime cannot be started")?;
     runtime.block_on(work)
+}
+
+/// The runtime panics when it gets no thread for a worker; so they are tried first.
+fn threads_to_be_had() -> std::io::Result<()> {
+    let (hold, held) = std::sync::mpsc::channel::<()>();
+    let held = std::sync::Mutex::new(held);
+    std::thread::scope(|scope| {
+        // Dropped at the end of this closure, on which the threads wait.
+        let _hold = hold;
+        for _ in 0..WORKERS {
+            let wait = || drop(held.lock().map(|held| held.recv()));
+            std::thread::Builder::new().spawn_scoped(scope, wait)?;
+        }
+        Ok(())
+    })
 }
 
 /// The run to be; None when something was wrong with it, all of which has been said.

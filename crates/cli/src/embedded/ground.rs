@@ -1,6 +1,6 @@
 //! What a life stands on: the folder is ours, nothing of a former life runs, the database is open.
 
-use anyhow::{Context as _, Error, Result};
+use anyhow::{Context as _, Error, Result, bail};
 use mainspring_core::ids::RunId;
 use mainspring_engine::folder::{DataFolder, FolderError};
 use mainspring_exec::kill_leftovers;
@@ -16,6 +16,10 @@ pub struct Ground {
 
 impl Ground {
     pub fn take(path: &Path) -> Result<Self> {
+        // Tasks are told where to write in a variable, and those are text.
+        if std::path::absolute(path).is_ok_and(|path| path.to_str().is_none()) {
+            bail!("the data folder {} is not UTF-8: name another with --data", path.display());
+        }
         let folder = DataFolder::hold(path).map_err(|error| match &error {
             FolderError::Held { .. } => Error::new(error).context(
                 "another mainspring works in this data folder: wait until it has ended, or name \

@@ -111,36 +111,41 @@ fn what_is_no_database_is_said() {
 
 #[test]
 fn a_folder_that_is_removed_while_it_works_is_said() {
-    for removed in
-        [".mainspring", ".mainspring/mainspring.db*", ".mainspring/work", ".mainspring/logs"]
-    {
-        let bench = Bench::with(
-            "name: w
+    let cases =
+        [".mainspring", ".mainspring/mainspring.db*", ".mainspring/work", ".mainspring/logs"];
+    std::thread::scope(|scope| {
+        for removed in cases {
+            scope.spawn(move || remove(removed));
+        }
+    });
+}
+
+fn remove(removed: &str) {
+    let bench = Bench::with(
+        "name: w
 tasks:
   a: { run: 'echo hi; echo up > up; cat gate; echo 1 > $MAINSPRING_OUTPUT' }
   b: { depends_on: [a], run: 'echo hi; echo 1 > $MAINSPRING_OUTPUT' }
 ",
-        );
-        bench.fifo("up");
-        bench.fifo("gate");
-        let running = bench.start(&["run", "w.yaml"]);
-        bench.hear("up");
-        let id = bench.read(".mainspring/id");
-        bench.shell(&format!("rm -r {removed}")).is(0);
-        bench.write("gate", "");
-        let done = running.done();
-        check(removed, &done);
-        println!("{removed}: {:?}\n{}", done.status.code(), done.stderr);
-        if !bench.path(".mainspring/mainspring.db").exists() {
-            // Whatever it did since would be forgotten.
-            done.is(3).says("mainspring.db was removed").says("is gone with its database");
-        }
-        if !bench.path(".mainspring").exists() {
-            std::fs::create_dir(bench.path(".mainspring")).expect("made");
-            bench.write(".mainspring/id", id);
-        }
-        assert_eq!(bench.alive(), [""; 0], "{removed}");
+    );
+    bench.fifo("up");
+    bench.fifo("gate");
+    let running = bench.start(&["run", "w.yaml"]);
+    bench.hear("up");
+    let id = bench.read(".mainspring/id");
+    bench.shell(&format!("rm -r {removed}")).is(0);
+    bench.write("gate", "");
+    let done = running.done();
+    check(removed, &done);
+    if !bench.path(".mainspring/mainspring.db").exists() {
+        // Whatever it did since would be forgotten.
+        done.is(3).says("mainspring.db was removed").says("is gone with its database");
     }
+    if !bench.path(".mainspring").exists() {
+        std::fs::create_dir(bench.path(".mainspring")).expect("made");
+        bench.write(".mainspring/id", id);
+    }
+    assert_eq!(bench.alive(), [""; 0], "{removed}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Few open files: work waits, nothing fails for it, nothing escapes.
+//! Few open files, few processes: work waits, nothing fails for it, nothing escapes.
 
 use crate::oracle::{BEGIN, END, Oracle, tasks};
 use crate::rig::{Bench, Running, task};
@@ -111,4 +111,36 @@ tasks:
     limit_to(&running, 1_024);
     running.done().is(130);
     assert_eq!(bench.alive(), [""; 0]);
+}
+
+#[test]
+fn a_process_that_cannot_be_had_is_waited_for() {
+    let bench = Bench::with(
+        "name: w
+defaults: { start_timeout: 3s }
+tasks: { a: { command: ['true'] }, b: { depends_on: [a], command: ['true'] } }
+",
+    );
+    bench.shell("cp $M m; mkdir data; chmod 755 . m; chmod 777 data").is(0);
+    let root = bench.shell("[ $(id -u) = 0 ]").status.success();
+    // The limit does not bind root, and counts all processes of a user: one that has none.
+    let user = 61_000 + std::process::id() % 4_000;
+    let switch = match root {
+        true => format!("setpriv --reuid {user} --regid {user} --clear-groups"),
+        false => String::new(),
+    };
+    for processes in [1, 2, 4, 6, 8, 10, 11, 12, 13] {
+        let done = bench.shell(&format!(
+            "rm -rf data/*; exec timeout -s KILL 60 {switch} prlimit --nproc={processes} \
+             ./m run w.yaml --data data"
+        ));
+        assert!(!done.stderr.contains("panicked"), "{processes}: {}", done.stderr);
+        match done.status.code() {
+            // It has no threads for itself.
+            Some(2) => drop(done.says("error")),
+            // It has, but none for its tasks.
+            Some(1) => drop(done.says("delayed    a").prints("(start_timeout)")),
+            code => assert_eq!(code, Some(0), "{processes}: {}", done.stderr),
+        }
+    }
 }

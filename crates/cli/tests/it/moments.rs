@@ -122,7 +122,7 @@ fn can_mount() -> bool {
 fn a_disk_may_become_full_at_any_moment() {
     let mounts = can_mount();
     println!("small disks can be mounted: {mounts}");
-    let failed = rounds(8, 4, |seed| {
+    let failed = rounds(8, 8, |seed| {
         let mut chance = Chance::new(seed);
         let bench = Bench::with(&hungry(&mut chance));
         let round = format!("seed {seed}");
