@@ -96,7 +96,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N")]
     pub max_processes: Option<NonZeroU32>,
     /// A variable of this environment that tasks see, beside PATH, HOME and LANG
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = variable_name)]
     pub pass_env: Vec<String>,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
@@ -159,6 +159,14 @@ fn status(word: &str) -> Result<RunStatus, String> {
         .copied()
         .find(|status| status.word() == word)
         .ok_or_else(|| format!("one of {}", words.join(", ")))
+}
+
+/// A value has no place here: it is that of this environment.
+fn variable_name(text: &str) -> Result<String, &'static str> {
+    match text.contains('=') || text.is_empty() {
+        true => Err("a variable's name, without `=` and a value"),
+        false => Ok(text.to_owned()),
+    }
 }
 
 #[cfg(test)]

@@ -104,7 +104,7 @@ pub fn state(word: &str, rest: &str) -> String {
 pub fn what_became(tasks: &[TaskView], max: usize) -> Vec<String> {
     let never_ran = |task: &&TaskView| {
         let word = matches!(task.status, Word::Blocked | Word::Skipped | Word::Cancelled);
-        word && task.reason.is_some()
+        word && task.reason.is_some() && task.attempt == 0
     };
     let all = tasks.iter().filter(never_ran);
     let mut lines: Vec<String> = all
