@@ -16,6 +16,7 @@ mod table;
 mod signals;
 mod progress;
 mod embedded;
+mod server;
 mod commands;
 
 use std::process::ExitCode;

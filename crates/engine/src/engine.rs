@@ -179,6 +179,11 @@ impl Engine {
         }
     }
 
+    /// Asks for the end without waiting for it; what runs is killed when the process ends.
+    pub fn stop(&self) {
+        self.inbox.control(Control::Stop);
+    }
+
     /// Ends the commit under way, kills whatever still runs, and waits for both.
     pub fn shut_down(self) {
         self.inbox.control(Control::Stop);

@@ -4,15 +4,22 @@ use super::{logs, run, runs, show, validate};
 use crate::args::{Cli, Command};
 use crate::exit::Exit;
 use crate::out;
-use clap::Parser as _;
+use crate::server;
+use clap::{CommandFactory as _, FromArgMatches as _};
 use std::process::ExitCode;
 
 pub fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let matches = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let outcome = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Runs(args) => runs::runs(args),
         Command::Show(args) => show::show(&args),
         Command::Logs(args) => logs::logs(&args),
+        Command::Server(args) => match matches.subcommand() {
+            Some((_, given)) => server::serve(&args, given),
+            None => unreachable!("a command was given"),
+        },
         Command::Validate(args) => validate::validate(&args),
     };
     let exit = outcome.unwrap_or_else(|error| {
