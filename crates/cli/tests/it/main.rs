@@ -9,6 +9,8 @@ mod rig;
 mod examples;
 mod failures;
 mod refusals;
+mod bless;
+mod wrong;
 mod hostile;
 mod inputs;
 mod shapes;

@@ -2,6 +2,7 @@
 
 use super::super::code::Code;
 use super::super::definition::{Definition, Task};
+use super::super::format::WORKFLOW;
 use super::super::parse::Context;
 use super::super::report::Report;
 use super::super::schema;
@@ -12,7 +13,6 @@ use super::fields::Fields;
 use super::label::labels;
 use super::settings::{Defaults, check_copies, defaults};
 use super::task::{Around, Lowered, task};
-use super::vocabulary::WORKFLOW;
 use super::{cycle, expect, name, tier};
 use crate::ids::TaskNo;
 use crate::json::Json;

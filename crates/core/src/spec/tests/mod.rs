@@ -3,6 +3,7 @@
 mod table;
 mod accepted;
 mod mistakes;
+mod paths;
 mod yaml;
 mod hostile;
 mod random;
