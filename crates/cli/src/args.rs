@@ -22,6 +22,7 @@ Examples:
   mainspring show last                          the last run and its tasks
   mainspring logs last compile                  what a task wrote
   mainspring validate *.yaml                    check without running
+  mainspring explain-code E205                  what an error means
 
 Results go to stdout, everything else to stderr. Colours only on a terminal; NO_COLOR is respected.";
 
@@ -57,6 +58,8 @@ pub enum Command {
     Logs(LogsArgs),
     /// Check workflow files; exit code 0 when all are good, else 2
     Validate(ValidateArgs),
+    /// Tell what an error code means and how to mend it; without a code, list them all
+    ExplainCode(ExplainCodeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -150,6 +153,12 @@ pub struct ValidateArgs {
     pub files: Vec<PathBuf>,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainCodeArgs {
+    /// Such as E205
+    pub code: Option<String>,
 }
 
 fn status(word: &str) -> Result<RunStatus, String> {

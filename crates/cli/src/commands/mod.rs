@@ -7,5 +7,6 @@ mod runs;
 mod show;
 mod logs;
 mod validate;
+mod explain_code;
 
 pub use dispatch::main;

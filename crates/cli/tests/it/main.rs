@@ -11,6 +11,7 @@ mod failures;
 mod refusals;
 mod bless;
 mod wrong;
+mod codes;
 mod hostile;
 mod inputs;
 mod shapes;

@@ -86,6 +86,11 @@ impl Report {
         self.told_errors >= DIAGNOSTICS_MAX
     }
 
+    /// Whether something was told about a part of this place, which may then look empty.
+    pub fn has_within(&self, outer: Place) -> bool {
+        self.found.iter().any(|it| outer.start <= it.place.start && it.place.end <= outer.end)
+    }
+
     pub fn has_errors(&self) -> bool {
         self.errors > 0
     }

@@ -100,6 +100,9 @@ fn tasks(
 }
 
 fn no_tasks(field: Field<'_>, report: &mut Report) {
+    if report.has_within(field.value.place()) {
+        return;
+    }
     report
         .add(Code::NoTasks, field.name_place, "A workflow needs at least one task.")
         .hint("write each task under `tasks:` by its name");

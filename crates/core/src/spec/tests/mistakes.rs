@@ -58,6 +58,7 @@ fn workflow_fields() {
     "#);
     assert_snapshot!(told("name: w\ntasks: {}"), @"E201 2:1 A workflow needs at least one task. (write each task under `tasks:` by its name)");
     assert_snapshot!(told("name: w\ntasks:"), @"E201 2:1 A workflow needs at least one task. (write each task under `tasks:` by its name)");
+    assert_eq!(places("name: w\ntasks: {2026: {noop: {}}}"), ["E010 2:9"]);
     assert_snapshot!(told("name: w\ntasks: [a]"), @"E104 2:8 `tasks` must be a map of tasks, not a list. (write `tasks:` and under it each task by its name)");
     assert_snapshot!(told("name: w\nretries: 1\ntasks: {a: {noop: {}, tasks: x}}"), @r#"
     E101 2:1 `retries` is not a field of a workflow. (`retries` belongs into a task, or into `defaults`)
