@@ -8,5 +8,7 @@ mod show;
 mod logs;
 mod validate;
 mod explain_code;
+mod graph;
+mod schema;
 
 pub use dispatch::main;

@@ -12,6 +12,7 @@ mod refusals;
 mod bless;
 mod wrong;
 mod codes;
+mod graphs;
 mod hostile;
 mod inputs;
 mod shapes;
