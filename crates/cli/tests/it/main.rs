@@ -13,6 +13,7 @@ mod bless;
 mod wrong;
 mod codes;
 mod graphs;
+mod schema;
 mod hostile;
 mod inputs;
 mod shapes;

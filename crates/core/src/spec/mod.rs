@@ -28,7 +28,7 @@ mod lower;
 
 pub use code::Code;
 pub use diagnostic::{Diagnostic, Related, Severity, Span};
-pub use parse::{Context, Parsed, ServerTiers, parse, parse_bytes};
+pub use parse::{Context, Parsed, ServerTiers, parse, parse_bytes, values};
 
 #[cfg(test)]
 mod tests;

@@ -71,6 +71,16 @@ pub fn parse_bytes(bytes: &[u8], context: &Context<'_>) -> Result<Parsed, Vec<Di
     }
 }
 
+/// The plain values of a text, for whoever checks them by the schema. Nothing is said about what
+/// they mean.
+pub fn values(text: &str) -> Result<serde_json::Value, Vec<Diagnostic>> {
+    let mut report = Report::default();
+    match tree(text, &mut report) {
+        Some(tree) if !report.has_errors() => Ok(tree.root().to_json()),
+        _ => Err(report.finish(text, |_| String::new())),
+    }
+}
+
 /// The text as a tree; `None` when it has none.
 fn tree<'t>(text: &'t str, report: &mut Report) -> Option<Tree<'t>> {
     if text.len() > DEFINITION_BYTES_MAX {

@@ -8,5 +8,7 @@ mod yaml;
 mod hostile;
 mod random;
 mod schema;
+mod format;
+mod generated;
 
 use table::{check, one, places, read, shown, told};
