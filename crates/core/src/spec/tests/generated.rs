@@ -87,7 +87,7 @@ fn map_of(
     group: &'static Group,
     own: fn(&'static Entry) -> BoxedStrategy<Value>,
 ) -> BoxedStrategy<Value> {
-    let field = prop::sample::select(group.known.iter().collect::<Vec<_>>()).prop_flat_map(
+    let field = prop::sample::select(group.listed().collect::<Vec<_>>()).prop_flat_map(
         move |entry: &'static Entry| {
             own(entry).prop_map(move |value| (entry.name.to_owned(), value))
         },
