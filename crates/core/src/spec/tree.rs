@@ -222,16 +222,14 @@ impl<'n> Node<'n> {
 
     fn step_to(self, place: Place) -> Option<(Cow<'n, str>, Node<'n>)> {
         let within = |outer: Place| outer.start <= place.start && place.end <= outer.end;
+        // An alias comes after what it shares, which is found first.
         match &self.slot().kind {
             Kind::Map(_) => self.fields()?.find_map(|field| {
-                let own = field.value.place().start >= field.name_place.end;
-                let hit = within(field.name_place) || own && within(field.value.place());
+                let hit = within(field.name_place) || within(field.value.place());
                 hit.then(|| (Cow::from(field.name), field.value))
             }),
             Kind::List(_) => self.items()?.enumerate().find_map(|(index, item)| {
-                let own = item.place().start >= self.place().start;
-                let hit = own && within(item.place());
-                hit.then(|| (Cow::from(index.to_string()), item))
+                within(item.place()).then(|| (Cow::from(index.to_string()), item))
             }),
             _ => None,
         }

@@ -154,6 +154,56 @@ fn values_or_none(entry: &Entry) -> Option<Value> {
     entry.default.and_then(|_| values_of("task", entry).pop())
 }
 
+/// Each of these breaks one rule that the schema has to know.
+#[test]
+fn rules_that_a_schema_can_express_are_in_it() {
+    let validator = validator();
+    let refused = |document: &Value| !check(document, &validator) && !validator.is_valid(document);
+    for fields in [
+        json!({ "run": "x", "retries": { "max": 1, "on": "exit", "except": "timeout" } }),
+        json!({ "run": "x", "retries": { "max": 1, "on": [] } }),
+        json!({ "run": "x", "retries": { "max": 1, "on": ["cancelled"] } }),
+        json!({ "run": "x", "retries": { "max": 1, "factor": 0.5 } }),
+        json!({ "run": "x", "retries": { "delay": "1s" } }),
+        json!({ "run": "x", "retries": 10_001 }),
+        json!({ "run": "x", "env": { "MAINSPRING_X": "x" } }),
+        json!({ "run": "x", "env": { "1A": "x" } }),
+        json!({ "run": "x", "env": { "A": null } }),
+        json!({ "run": "x", "labels": { "a b": "x" } }),
+        json!({ "run": "x", "labels": { "a": "x".repeat(257) } }),
+        json!({ "run": "x", "priority": 1_000_001 }),
+        json!({ "run": "x", "depends_on": ["a", "a"] }),
+        json!({ "run": "x", "depends_on": [{ "when": "failed" }] }),
+        json!({ "run": "x", "depends_on": 5 }),
+        json!({ "run": "x", "workdir": " " }),
+        json!({ "run": "x", "noop": {} }),
+        json!({ "command": [] }),
+        json!({ "command": [" "] }),
+        json!({ "noop": { "x": 1 } }),
+        json!({ "timeout": "5s" }),
+        json!({ "run": "x", "if": true }),
+    ] {
+        assert!(refused(&with_task(&fields)), "{fields}");
+    }
+    let good = with_task(&json!({ "noop": {} }));
+    for (field, value) in [
+        ("name", json!("bad name")),
+        ("tiers", json!({ "gpu": 0 })),
+        ("tiers", json!({ "gpu": { "limit": 2, "rate": "1/s" } })),
+        ("timeout", json!("0s")),
+        ("defaults", json!({ "run": "x" })),
+        ("defaults", json!({ "depends_on": [] })),
+        ("tasks", json!({})),
+        ("tasks", json!({ "item": { "noop": {} } })),
+        ("input", json!([])),
+        ("schedule", json!({})),
+    ] {
+        let mut document = good.clone();
+        document[field] = value;
+        assert!(refused(&document), "{document}");
+    }
+}
+
 #[test]
 fn rules_at_the_border_are_the_same() {
     let validator = validator();
