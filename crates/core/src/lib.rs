@@ -15,6 +15,7 @@ pub mod work;
 pub mod launch;
 pub mod world;
 pub mod view;
+pub mod graph;
 
 #[cfg(any(test, feature = "sketch"))]
 pub mod sketch;
