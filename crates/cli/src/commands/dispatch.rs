@@ -1,6 +1,6 @@
 //! From the command line to a command, and from its outcome to an exit code.
 
-use super::{logs, run, runs, show, validate};
+use super::{explain_code, graph, logs, run, runs, schema, show, validate};
 use crate::args::{Cli, Command};
 use crate::exit::Exit;
 use crate::out;
@@ -21,6 +21,9 @@ pub fn main() -> ExitCode {
             None => unreachable!("a command was given"),
         },
         Command::Validate(args) => validate::validate(&args),
+        Command::Graph(args) => graph::graph(&args),
+        Command::Schema => schema::schema(),
+        Command::ExplainCode(args) => explain_code::explain_code(&args),
     };
     let exit = outcome.unwrap_or_else(|error| {
         out::error(&error);

@@ -7,5 +7,8 @@ mod runs;
 mod show;
 mod logs;
 mod validate;
+mod explain_code;
+mod graph;
+mod schema;
 
 pub use dispatch::main;

@@ -2,7 +2,6 @@
 //! first mistake. Each function answers `None` for a value it refused and reported, and the
 //! rest goes on.
 
-mod vocabulary;
 mod fields;
 pub mod expect;
 mod duration;
