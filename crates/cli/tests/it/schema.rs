@@ -37,7 +37,7 @@ fn workflows(folder: &str) -> Vec<(String, String)> {
 #[test]
 fn every_example_is_valid() {
     let validator = validator();
-    let files = [workflows("examples"), workflows("crates/cli/tests/it/graphs")].concat();
+    let files = [workflows("examples"), workflows("crates/cli/tests/it/pictures")].concat();
     assert!(files.len() >= 4);
     for (name, text) in files {
         let found: Vec<String> = validator
