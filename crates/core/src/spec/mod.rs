@@ -28,6 +28,7 @@ mod lower;
 
 pub use code::Code;
 pub use diagnostic::{Diagnostic, Related, Severity, Span};
+pub use lower::duration::read as duration;
 pub use parse::{Context, Parsed, ServerTiers, parse, parse_bytes, values};
 
 #[cfg(test)]

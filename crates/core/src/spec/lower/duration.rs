@@ -48,6 +48,13 @@ pub fn duration(field: Field<'_>, zero: Zero, report: &mut Report) -> Option<Spa
     u64::try_from(micros).ok().map(Span)
 }
 
+/// A duration from elsewhere than a workflow: a flag, a configuration file.
+pub fn read(text: &str) -> Result<Span, String> {
+    let micros = parse(text).ok_or_else(|| UNITS_HINT.to_owned())?;
+    let within = u64::try_from(micros).ok().map(Span).filter(|span| *span <= DURATION_MAX);
+    within.ok_or_else(|| format!("at most {DURATION_MAX}"))
+}
+
 /// A number and a unit by another name, such as `5 minutes`.
 fn meant(text: &str) -> Option<String> {
     let text = text.trim();

@@ -4,7 +4,7 @@
 
 mod fields;
 pub mod expect;
-mod duration;
+pub mod duration;
 mod size;
 mod name;
 mod label;
