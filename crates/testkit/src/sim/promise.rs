@@ -41,6 +41,7 @@ promises! {
     Reflected = "reflected", "what was answered with yes is to be seen in what is stored";
     RefusedUnchanged = "refused-unchanged", "a refusal changes nothing";
     Owned = "owned", "nobody is told that another scheduler owns a run when there is but one";
+    ReadAgain = "read-again", "what was read too early is read again, and nobody hears of it";
     Fenced = "fenced", "a report about an attempt that is not current changes nothing";
     Arrows = "arrows", "a run's state moves along its arrows, and for a reason";
     Announced = "announced", "the end of a run is announced at most once, and only when it is durable";
@@ -58,6 +59,7 @@ promises! {
     CancelReach = "cancel-reach", "a cancel reaches what it names and what is below, not through finished edges";
     EverStarted = "ever-started", "that a task has started is for good";
     Timeouts = "timeouts", "what has run out of time is being stopped";
+    Bounded = "bounded", "a batch is cut at its limit";
     Counts = "counts", "the counts on a run equal its rows";
     Stamps = "stamps", "stamps strictly grow";
     Rows = "rows", "a row does not contradict itself";

@@ -34,6 +34,11 @@ impl FaultyStore {
         self.pending = Some((fence, changes));
     }
 
+    /// How many changes the pending commit has.
+    pub fn pending(&self) -> usize {
+        self.pending.as_ref().map_or(0, |(_, changes)| changes.len())
+    }
+
     pub fn is_pending(&self) -> bool {
         self.pending.is_some()
     }

@@ -12,6 +12,7 @@
 //! | dependencies are never violated | dependencies, stands-on-ends | `starts`, `runs` |
 //! | limits are never violated | limits | `outside` |
 //! | when it says cancelled or timed out, the work is gone | gone | `outside` |
+//! | batches have at most 5,000 changes | bounded | `steps` |
 //! | nothing is acted on before it is durable | durable-first | `acts` |
 //! | settle comes after the commit that recorded the end | settled-last | `acts` |
 //! | whatever else an executor holds is stopped and settled | forgotten | `play` |
@@ -20,7 +21,7 @@
 //! | after a failed commit live attempts are offered again, `stopping` ones stopped again | rest | work that ends only when stopped would never end |
 //! | a delay is durable: a restart neither forgets nor shortens it | delays | `rows`, `starts` |
 //! | a refusal changes nothing | refused-unchanged | `answers` |
-//! | what a decision needs is prefetched, and an older reading is noticed | owned, one-outcome | `answers`, `record` |
+//! | what a decision needs is prefetched, and an older reading is noticed and read again | owned, read-again, one-outcome | `answers`, `record` |
 //! | a report must name the current attempt | fenced | `steps` |
 //! | the states of a run and their arrows | arrows | `runs` |
 //! | paused: no new attempt starts; does not end | paused-rests, arrows | `starts`, `runs` |

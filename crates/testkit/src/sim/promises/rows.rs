@@ -140,11 +140,11 @@ fn check_stopping(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let holds = match (before.stopping, now.and_then(|(_, ended)| ended.end.as_ref())) {
         (Some(_), None) if is_current(row, attempt) => row.stopping.is_some(),
         (Some(Stopping::Cancel), Some(end)) => *end == AttemptEnd::Cancelled,
-        (Some(Stopping::Timeout), Some(AttemptEnd::Cancelled)) => cancelled,
-        (Some(Stopping::Timeout), Some(AttemptEnd::Failed(error))) => {
-            matches!(error.class, ErrorClass::Timeout | ErrorClass::StartTimeout)
+        (Some(Stopping::Timeout | Stopping::StartTimeout), Some(AttemptEnd::Cancelled)) => {
+            cancelled
         }
-        (Some(Stopping::Timeout), Some(_)) => false,
+        (Some(Stopping::Timeout), Some(end)) => is_failed(end, ErrorClass::Timeout),
+        (Some(Stopping::StartTimeout), Some(end)) => is_failed(end, ErrorClass::StartTimeout),
         (None, Some(AttemptEnd::Cancelled)) => cancelled || turn.was_asked(Verb::Pause),
         _ => true,
     };
@@ -154,6 +154,10 @@ fn check_stopping(turn: &Turn<'_>, row: &TaskRow) -> Check {
         let now = now.map(|(_, ended)| &ended.end);
         format!("{} was stopping for {:?} and ended {now:?}", turn.name(no), before.stopping)
     })
+}
+
+fn is_failed(end: &AttemptEnd, class: ErrorClass) -> bool {
+    matches!(end, AttemptEnd::Failed(error) if error.class == class)
 }
 
 fn is_current(row: &TaskRow, attempt: &Attempt) -> bool {
