@@ -5,6 +5,7 @@ use super::mutant::{Mutant, mutant};
 const ADVANCE: &str = "crates/core/src/world/advance.rs";
 const AGAIN: &str = "crates/core/src/kernel/again.rs";
 const REPORT: &str = "crates/core/src/world/report.rs";
+const TIMERS: &str = "crates/core/src/world/timers.rs";
 
 #[rustfmt::skip] // One below the other, the passage and what takes its place.
 pub const MUTANTS: &[Mutant] = &[
@@ -111,6 +112,10 @@ pub const MUTANTS: &[Mutant] = &[
         "            row.attempts -= 1;",
         "",
     )),
+    mutant("refusals-forgotten", "refused starts count against the start timeout", REPORT, (
+        "            row.refused_for = Span(so_far.0 + pause.0);",
+        "            row.refused_for = pause;",
+    )),
     mutant("end-not-durable", "an end is in the batch that follows from it", REPORT, (
         "        self.draft.task(key, ticket.task);
         self.asked_after.remove(&ticket.attempt);",
@@ -119,6 +124,26 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("never-settled", "an end that is durable is settled", REPORT, (
         "        self.effect(Effect::Settle(self.executor(ticket), ticket));",
         "",
+    )),
+    mutant("start-not-stored", "a start is stored with the next commit", REPORT, (
+        "        self.draft.riding(key, ticket.task, now);",
+        "",
+    )),
+    mutant("refused-while-stopping", "a refused start that is being stopped is over", REPORT, (
+        "row.stopping.is_some()",
+        "false",
+    )),
+    mutant("unheard-start-forgotten", "the end says that it had started", REPORT, (
+        "ended.started",
+        "false",
+    )),
+    mutant("loss-is-failure", "a worker that died is a loss, not a failure", REPORT, (
+        "error.class == ErrorClass::WorkerLost",
+        "false",
+    )),
+    mutant("start-timeout-is-timeout", "what never started did not run too long", REPORT, (
+        "if started { Stopping::Timeout } else { Stopping::StartTimeout }",
+        "Stopping::Timeout",
     )),
     mutant("start-not-durable", "a dispatch is in the batch that starts it", ADVANCE, (
         "        self.draft.task(key, TaskRef::plain(no));
@@ -136,6 +161,14 @@ pub const MUTANTS: &[Mutant] = &[
         "(!refused).then_some(AttemptRow { task: row.task, attempt, output })",
         "(refused && !refused).then_some(AttemptRow { task: row.task, attempt, output })",
     )),
+    mutant("outputs-withheld", "an attempt is told what those above it put out", ADVANCE, (
+        "run.rows.get(edge.upstream).and_then(|row| row.output.clone())",
+        "None",
+    )),
+    mutant("stale-agenda", "what was opened is looked at again before it starts", ADVANCE, (
+        "!run.is_startable(no, now)",
+        "false",
+    )),
     mutant("retries-off-by-one", "N retries make N+1 tries", AGAIN, (
         "tries > retries.max",
         "tries >= retries.max",
@@ -143,5 +176,9 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("once-is-often", "on_lost: fail is final", AGAIN, (
         "task.on_lost == OnLost::Fail || losses > LOSSES_MAX",
         "losses > LOSSES_MAX",
+    )),
+    mutant("timeout-from-dispatch", "a timeout counts from the start", TIMERS, (
+        "attempt?.started_at? + task.timeout",
+        "attempt?.dispatched_at + task.timeout",
     )),
 ];

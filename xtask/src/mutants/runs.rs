@@ -3,10 +3,12 @@
 
 use super::mutant::{Mutant, mutant};
 
+const ACCEPT: &str = "crates/core/src/world/accept.rs";
 const ADVANCE: &str = "crates/core/src/world/advance.rs";
 const APPLY: &str = "crates/core/src/world/apply.rs";
 const BACK: &str = "crates/core/src/plan/dag/back.rs";
 const BELOW: &str = "crates/core/src/plan/dag/below.rs";
+const BLUEPRINT: &str = "crates/core/src/world/blueprint.rs";
 const DRAFT: &str = "crates/core/src/world/draft.rs";
 const EDGE: &str = "crates/core/src/plan/dag/edge.rs";
 const LOAD: &str = "crates/core/src/world/load.rs";
@@ -49,23 +51,39 @@ pub const MUTANTS: &[Mutant] = &[
         "row.fact == Fact::Cancelled",
         "row.fact == Fact::Cancelled && row.attempts > 0",
     )),
-    mutant("timeout-is-cancel", "a run that timed out has failed", ADVANCE, (
-        "(RunStatus::Failed, Some(RunError { class: ErrorClass::Timeout, message }))",
-        "(RunStatus::Cancelled, Some(RunError { class: ErrorClass::Timeout, message }))",
+    mutant("finally-handles", "a finally handles no failure", OUTCOME, (
+        "shape.graph.edge(*edge).when == When::Failed",
+        "matches!(shape.graph.edge(*edge).when, When::Failed | When::Finished)",
+    )),
+    mutant("named-cancel-revived", "a retry leaves what was cancelled by its own name", BACK, (
+        "must || is_cancelled(run, above)",
+        "true",
+    )),
+    mutant("cancel-outlives-retry", "a retry takes back what was cancelled with it", BACK, (
+        "must || is_cancelled(run, above)",
+        "must",
+    )),
+    mutant("retry-under-running", "what a retry has to take back must not be at work", BACK, (
+        "            if must {
+                return Err(AtWork(no));
+            }",
+        "",
+    )),
+    mutant("retry-keeps-handlers", "what ran because of a failure goes back with it", BACK, (
+        "matches!(when, When::Failed | When::Finished)",
+        "matches!(when, When::Finished)",
+    )),
+    mutant("cancel-reaches-live", "a cancel lets what has begun below go on", BELOW, (
+        "!rows.fact(*dependent).is_live()",
+        "true",
+    )),
+    mutant("cancel-through-finished", "a cancel does not go through finished edges", BELOW, (
+        "shape.graph.edge(*edge).when == When::Finished",
+        "false",
     )),
     mutant("ends-before-cascade", "a run ends after the last cascade", RUN, (
         "self.unsettled == 0",
         "self.progress.counts.live == 0",
-    )),
-    mutant("paused-ends", "a paused run does not end", ADVANCE, (
-        "self.runs.get(&key).is_some_and(Run::is_over)",
-        "self.runs.get(&key).is_some_and(|run| {
-                run.is_over() || (run.progress.status == RunStatus::Paused && run.unsettled == 0)
-            })",
-    )),
-    mutant("unsettled-stays", "an outcome is counted", STATE, (
-        "run.unsettled -= 1",
-        "()",
     )),
     mutant("hold-ignored", "a held task does not start", RUN, (
         "!self.rows.is_held(no)",
@@ -79,40 +97,43 @@ pub const MUTANTS: &[Mutant] = &[
         "self.progress.status == RunStatus::Running",
         "matches!(self.progress.status, RunStatus::Running | RunStatus::Cancelling)",
     )),
-    mutant("pause-lets-run", "a paused task's attempt is stopped", ORDERS, (
-        "fact.is_live() && stopping.is_none()",
-        "fact.is_live() && stopping.is_some()",
+    mutant("unsettled-stays", "an outcome is counted", STATE, (
+        "run.unsettled -= 1",
+        "()",
     )),
-    mutant("resume-opens-nothing", "a resume looks at every task again", ORDERS, (
-        "        self.refill(key, now);",
+    mutant("permits-not-taken", "what is dispatched takes its permits", STATE, (
+        "                    self.limits.take(permits);",
         "",
     )),
-    mutant("cancel-through-finished", "a cancel does not go through finished edges", BELOW, (
-        "shape.graph.edge(*edge).when == When::Finished",
-        "false",
-    )),
-    mutant("retry-keeps-tries", "a retry by a person resets tries", RETRY, (
-        "            row.tries = 0;",
+    mutant("permits-not-released", "what has ended gives its permits back", STATE, (
+        "                    self.limits.give_back(permits);",
         "",
     )),
-    mutant("retry-keeps-no-start", "that it has started survives a retry", RETRY, (
-        "            row.losses = 0;",
-        "            row.losses = 0;
-            row.ever_started = false;",
+    mutant("same-timer-not-armed", "a fired timer is armed for another fact", STATE, (
+        "timer != timer_now || fact != fact_now",
+        "timer != timer_now",
     )),
-    mutant("retry-under-running", "what a retry has to take back must not be at work", BACK, (
-        "            if must {
-                return Err(AtWork(no));
-            }",
+    mutant("keys-twice", "every run has a key of its own", ACCEPT, (
+        "        self.next_run += 1;",
         "",
     )),
-    mutant("retry-keeps-handlers", "what ran because of a failure goes back with it", BACK, (
-        "matches!(when, When::Failed | When::Finished)",
-        "matches!(when, When::Finished)",
+    mutant("same-text-twice", "the same text twice makes no new version", ACCEPT, (
+        "hash == deploy.hash",
+        "hash != hash",
     )),
-    mutant("timeout-from-first-opening", "a run's timeout counts from its last opening", RETRY, (
-        "            run.progress.opened_at = Some(now);",
-        "            run.progress.opened_at.get_or_insert(now);",
+    mutant("new-run-stays", "an accepted run is in the batch that answers", ACCEPT, (
+        "        self.draft.new_runs.insert(key);",
+        "",
+    )),
+    mutant("timeout-is-cancel", "a run that timed out has failed", ADVANCE, (
+        "(RunStatus::Failed, Some(RunError { class: ErrorClass::Timeout, message }))",
+        "(RunStatus::Cancelled, Some(RunError { class: ErrorClass::Timeout, message }))",
+    )),
+    mutant("paused-ends", "a paused run does not end", ADVANCE, (
+        "self.runs.get(&key).is_some_and(Run::is_over)",
+        "self.runs.get(&key).is_some_and(|run| {
+                run.is_over() || (run.progress.status == RunStatus::Paused && run.unsettled == 0)
+            })",
     )),
     mutant("outdated-accepted", "an older reading is noticed", APPLY, (
         "snapshot.progress.stamp < *stamp",
@@ -124,25 +145,57 @@ pub const MUTANTS: &[Mutant] = &[
         }",
         "",
     )),
-    mutant("permits-not-taken", "what is dispatched takes its permits", STATE, (
-        "                    self.limits.take(permits);",
+    mutant("pause-lets-run", "a paused task's attempt is stopped", ORDERS, (
+        "fact.is_live() && stopping.is_none()",
+        "fact.is_live() && stopping.is_some()",
+    )),
+    mutant("resume-opens-nothing", "a resume looks at every task again", ORDERS, (
+        "        self.refill(key, now);
+        self.ending.insert(key);",
+        "        self.ending.insert(key);",
+    )),
+    mutant("resumed-never-ends", "a resume ends what was over", ORDERS, (
+        "        self.refill(key, now);
+        self.ending.insert(key);",
+        "        self.refill(key, now);",
+    )),
+    mutant("hold-not-durable", "a hold is stored", ORDERS, (
+        "        self.change(key, no, |row| row.hold = Some(hold));
+        self.draft.task(key, TaskRef::plain(no));",
+        "        self.change(key, no, |row| row.hold = Some(hold));",
+    )),
+    mutant("retry-unchecked", "a retry is for what has failed or was cancelled", RETRY, (
+        "        check_state(run, named)?;",
         "",
     )),
-    mutant("permits-not-released", "what has ended gives its permits back", STATE, (
-        "                    self.limits.give_back(permits);",
+    mutant("retry-skips-cancelled", "a retry of a run takes back what was cancelled", RETRY, (
+        "matches!(row.fact, Fact::Failed | Fact::Cancelled)",
+        "row.fact == Fact::Failed",
+    )),
+    mutant("old-error-stays", "a run that opens again has no error", RETRY, (
+        "            run.progress.error = None;",
         "",
     )),
-    mutant("limits-off-by-one", "a full limit lets nothing in", PERMITS, (
-        "limit.used < limit.max",
-        "limit.used <= limit.max",
+    mutant("retry-keeps-tries", "a retry by a person resets tries", RETRY, (
+        "            row.tries = 0;",
+        "",
     )),
-    mutant("batch-uncut", "a batch is cut at its limit", DRAFT, (
-        "self.tasks.len() + self.runs.len() + self.added.len() >= BATCH_CHANGES_MAX",
-        "false",
+    mutant("retry-keeps-no-start", "that it has started survives a retry", RETRY, (
+        "            row.losses = 0;",
+        "            row.losses = 0;
+            row.ever_started = false;",
     )),
-    mutant("same-timer-not-armed", "a fired timer is armed for another fact", STATE, (
-        "timer != timer_now || fact != fact_now",
-        "timer != timer_now",
+    mutant("timeout-from-first-opening", "a run's timeout counts from its last opening", RETRY, (
+        "            run.progress.opened_at = Some(now);",
+        "            run.progress.opened_at.get_or_insert(now);",
+    )),
+    mutant("old-cancel-stays", "a retry lifts the cancel of its run", RETRY, (
+        "            run.progress.cancel = None;",
+        "",
+    )),
+    mutant("retry-not-armed", "a run that opens again has its timer", RETRY, (
+        "            self.arm_run(key);",
+        "",
     )),
     mutant("reattach-forgotten", "a load asks after live attempts", LOAD, (
         "            self.effect(Effect::Reattach(executor, question));",
@@ -174,8 +227,32 @@ pub const MUTANTS: &[Mutant] = &[
         "            let until = row.until.map(|_| Timestamp(0));
             rows.put(TaskRow { until, ..row });",
     )),
+    mutant("asked-after-forgotten", "a load remembers what it asks after", LOAD, (
+        "            self.asked_after.insert(ticket.attempt);",
+        "",
+    )),
+    mutant("final-run-stays", "a run that is over leaves memory", TAKE, (
+        "            self.let_go(key);",
+        "",
+    )),
     mutant("stamps-stand-still", "stamps strictly grow", TAKE, (
         "        self.next_stamp += u64::from(touched);",
         "        let _ = touched;",
+    )),
+    mutant("start-rides-for-ever", "a start waits for a commit, but not for ever", DRAFT, (
+        "self.riding_since.map(|since| since + STARTED_RIDES)",
+        "None",
+    )),
+    mutant("batch-uncut", "a batch is cut at its limit", DRAFT, (
+        "self.tasks.len() + self.runs.len() + self.added.len() >= BATCH_CHANGES_MAX",
+        "false",
+    )),
+    mutant("tier-ignored", "a tier is a limit", BLUEPRINT, (
+        "        set.extend(limits.id(&name));",
+        "",
+    )),
+    mutant("limits-off-by-one", "a full limit lets nothing in", PERMITS, (
+        "limit.used < limit.max",
+        "limit.used <= limit.max",
     )),
 ];

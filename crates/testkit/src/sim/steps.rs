@@ -6,8 +6,10 @@ use crate::sim::people;
 use crate::sim::play::{BEGINNING, Play};
 use crate::sim::promise::{Broken, Check, Promise};
 use crate::sim::promises::answers;
-use crate::sim::promises::outside::{check_gone, check_limits, check_timeouts};
-use crate::sim::store::Fate;
+use crate::sim::promises::outside::{
+    check_begun, check_gone, check_limits, check_timeouts, check_versions,
+};
+use crate::sim::store::{Fate, Heard};
 use crate::sim::trouble::Trouble;
 use mainspring_core::limits::BATCH_CHANGES_MAX;
 use mainspring_core::time::Span;
@@ -116,10 +118,10 @@ impl Play {
             return Ok(());
         }
         self.luck.tally.count(("commit", fate.name(), ""));
-        let result = self.store.finish(fate);
+        let heard = self.store.finish(fate)?;
         self.check_durable()?;
         self.note(|| format!("a commit ends: {}", fate.name()));
-        if result.is_ok() {
+        if heard == Heard::Durable {
             let life = self.life.as_mut().expect("a commit belongs to a life");
             let done = life.cycle.committed();
             self.done(done)
@@ -134,6 +136,8 @@ impl Play {
         let (model, library) = (&self.store.model, &self.library);
         self.record.check_commit(model, library, self.now, &mut self.luck.tally)?;
         check_gone(model, &self.executors)?;
+        check_begun(model, &self.executors)?;
+        check_versions(model, library)?;
         check_limits(model, library, &self.limits)
     }
 
@@ -179,7 +183,7 @@ impl Play {
     fn kill(&mut self) -> Check {
         if self.store.is_pending() {
             let fate = if self.luck.below(2) == 0 { Fate::Lost } else { Fate::Durable };
-            let _ = self.store.finish(fate);
+            self.store.finish(fate)?;
         }
         self.executors.die();
         self.check_durable()?;
