@@ -19,11 +19,20 @@ pub fn check(turn: &Turn<'_>) -> Check {
     if let [order] = turn.orders.as_slice() {
         check_whole(turn, before, *order)?;
     }
-    // A run gives everything back; what was cancelled meanwhile is not to be seen here.
-    if turn.run_was_asked(Verb::Retry) || turn.was_asked(Verb::Cancel) {
-        return Ok(());
+    // What was cancelled and taken back in one commit is not to be seen here.
+    match named(turn).as_slice() {
+        [Some(named)] if !turn.was_asked(Verb::Cancel) => check_no_more(turn, before, *named),
+        _ => Ok(()),
     }
-    check_no_more(turn, before)
+}
+
+/// What retries were asked for, each once; none: the whole run.
+fn named(turn: &Turn<'_>) -> Vec<Option<TaskNo>> {
+    let retries = turn.orders.iter().filter(|order| order.verb == Verb::Retry);
+    let mut named: Vec<Option<TaskNo>> = retries.map(|order| order.task).collect();
+    named.sort_unstable();
+    named.dedup();
+    named
 }
 
 /// Nothing that has to go back was left.
@@ -56,15 +65,15 @@ fn dependents(turn: &Turn<'_>, named: TaskNo) -> impl Iterator<Item = TaskNo> {
 
 /// What is not cancelled any more was named, or was cancelled with what is above it, or stood
 /// on something that has gone back.
-fn check_no_more(turn: &Turn<'_>, before: &Past) -> Check {
+fn check_no_more(turn: &Turn<'_>, before: &Past, named: TaskNo) -> Check {
     let reading = Reading::new(turn.definition, before.rows.values());
-    let named = |no: TaskNo| turn.orders.iter().any(|order| order.task == Some(no));
     let was_cancelled = |no: TaskNo| {
         let stopping = before.rows.get(&no).and_then(|row| row.stopping);
         reading.standing(no) == Standing::Cancelled || stopping == Some(Stopping::Cancel)
     };
     let went_back = |no: TaskNo| {
-        reading.standing(no).is_settled() && !turn.reading.standing(no).is_settled() && !named(no)
+        let (was, is) = (reading.standing(no), turn.reading.standing(no));
+        no != named && was.is_settled() && !is.is_settled()
     };
     for (no, _) in before.rows.iter().filter(|(_, row)| row.fact == Fact::Cancelled) {
         let mut edges = turn.definition.task(*no).depends_on.iter();
@@ -74,8 +83,8 @@ fn check_no_more(turn: &Turn<'_>, before: &Past) -> Check {
                 || went_back(edge.upstream)
         });
         let stays = turn.reading.fact(*no) == Fact::Cancelled;
-        Promise::RetryReach.ensure(stays || named(*no) || reached, || {
-            format!("{} was cancelled for itself and is not any more", turn.name(*no))
+        Promise::RetryReach.ensure(stays || *no == named || reached, || {
+            format!("{} was cancelled for itself and is back by {:?}", turn.name(*no), turn.orders)
         })?;
     }
     Ok(())
