@@ -3,11 +3,11 @@
 
 use crate::sim::oracle::{Reading, Standing};
 use crate::sim::promise::{Check, Promise};
-use crate::sim::promises::record::{Ordered, Past, Turn};
+use crate::sim::promises::record::{Past, Turn};
 use mainspring_core::ids::TaskNo;
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::Stopping;
-use mainspring_core::spec::definition::When;
+use mainspring_core::spec::definition::{Action, When};
 use mainspring_core::world::input::Verb;
 
 pub fn check(turn: &Turn<'_>) -> Check {
@@ -15,13 +15,15 @@ pub fn check(turn: &Turn<'_>) -> Check {
     if turn.after.progress.cancel.is_some() || !turn.was_asked(Verb::Retry) {
         return Ok(());
     }
-    // With several in one commit the later ones may have undone the earlier.
-    if let [order] = turn.orders.as_slice() {
-        check_whole(turn, before, *order)?;
-    }
-    // What was cancelled and taken back in one commit is not to be seen here.
+    // Of several the later ones may have undone the earlier, and what was cancelled and taken
+    // back in one commit is not to be seen here.
     match named(turn).as_slice() {
-        [Some(named)] if !turn.was_asked(Verb::Cancel) => check_no_more(turn, before, *named),
+        [_] if turn.was_asked(Verb::Cancel) => Ok(()),
+        [None] => check_run(turn, before),
+        [Some(named)] => {
+            check_whole(turn, before, *named)?;
+            check_no_more(turn, before, *named)
+        }
         _ => Ok(()),
     }
 }
@@ -35,25 +37,28 @@ fn named(turn: &Turn<'_>) -> Vec<Option<TaskNo>> {
     named
 }
 
-/// Nothing that has to go back was left.
-fn check_whole(turn: &Turn<'_>, before: &Past, order: Ordered) -> Check {
-    let is_left = |no: &TaskNo| {
-        let bad = |fact| matches!(fact, Fact::Failed | Fact::Cancelled);
-        bad(before.fact(*no)) && bad(turn.reading.fact(*no))
-    };
-    let left = match order.task {
-        None if before.progress.status.is_final() && !turn.after.progress.status.is_final() => {
-            before.rows.keys().copied().find(is_left)
-        }
-        Some(named) if before.fact(named) == Fact::Cancelled && !is_left(&named) => {
-            let mut below = dependents(turn, named);
-            below.find(|no| before.fact(*no) == Fact::Cancelled && is_left(no))
-        }
-        _ => None,
-    };
-    Promise::RetryReach.ensure(left.is_none(), || {
-        format!("{:?} was left by {order:?}", left.map(|no| turn.name(no)))
-    })
+/// A run that opens again takes back everything that failed or was cancelled.
+fn check_run(turn: &Turn<'_>, before: &Past) -> Check {
+    let opened = before.progress.status.is_final() && !turn.after.progress.status.is_final();
+    let left = before.rows.keys().find(|no| opened && is_left(turn, before, **no));
+    Promise::RetryReach
+        .ensure(left.is_none(), || format!("{:?} was left", left.map(|no| turn.name(*no))))
+}
+
+/// What was cancelled with a cancelled task goes back with it.
+fn check_whole(turn: &Turn<'_>, before: &Past, named: TaskNo) -> Check {
+    if before.fact(named) != Fact::Cancelled || is_left(turn, before, named) {
+        return Ok(());
+    }
+    let mut cancelled = dependents(turn, named).filter(|no| before.fact(*no) == Fact::Cancelled);
+    let left = cancelled.find(|no| is_left(turn, before, *no));
+    Promise::RetryReach
+        .ensure(left.is_none(), || format!("{:?} was left", left.map(|no| turn.name(no))))
+}
+
+fn is_left(turn: &Turn<'_>, before: &Past, no: TaskNo) -> bool {
+    let bad = |fact| matches!(fact, Fact::Failed | Fact::Cancelled);
+    bad(before.fact(no)) && bad(turn.reading.fact(no))
 }
 
 fn dependents(turn: &Turn<'_>, named: TaskNo) -> impl Iterator<Item = TaskNo> {
@@ -71,16 +76,17 @@ fn check_no_more(turn: &Turn<'_>, before: &Past, named: TaskNo) -> Check {
         let stopping = before.rows.get(&no).and_then(|row| row.stopping);
         reading.standing(no) == Standing::Cancelled || stopping == Some(Stopping::Cancel)
     };
-    let went_back = |no: TaskNo| {
-        let (was, is) = (reading.standing(no), turn.reading.standing(no));
-        no != named && was.is_settled() && !is.is_settled()
+    // A noop that has gone back may have come to its end again.
+    let may_have_gone_back = |no: TaskNo| {
+        let noop = matches!(turn.definition.task(no).action, Action::Noop);
+        no != named && (noop || !turn.reading.standing(no).is_settled())
     };
     for (no, _) in before.rows.iter().filter(|(_, row)| row.fact == Fact::Cancelled) {
         let mut edges = turn.definition.task(*no).depends_on.iter();
         let reached = edges.any(|edge| {
             matches!(edge.when, When::Failed | When::Finished)
                 || was_cancelled(edge.upstream)
-                || went_back(edge.upstream)
+                || may_have_gone_back(edge.upstream)
         });
         let stays = turn.reading.fact(*no) == Fact::Cancelled;
         Promise::RetryReach.ensure(stays || *no == named || reached, || {
