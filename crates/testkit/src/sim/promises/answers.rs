@@ -58,6 +58,8 @@ pub fn check(answers: &[(Question, Answer)], model: &Model, tally: &mut Tally) -
             (_, Err(refusal)) => {
                 let owned = *refusal != Refusal::NotOwned;
                 Promise::Owned.ensure(owned, || format!("{question:?}"))?;
+                let current = *refusal != Refusal::Outdated;
+                Promise::ReadAgain.ensure(current, || format!("{question:?}"))?;
                 Promise::RefusedUnchanged.ensure(difference == Difference::None, || {
                     format!("{question:?} was refused ({refusal}) and changed something")
                 })?;
