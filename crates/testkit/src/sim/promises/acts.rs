@@ -32,8 +32,10 @@ impl Acts {
                 let durable = is_live(model, start.ticket);
                 // What was given up meanwhile is started, then stopped.
                 let abandoned = record.was_abandoned(start.ticket.attempt);
-                Promise::DurableFirst
-                    .ensure(durable || abandoned, || format!("started: {:?}", start.ticket))?;
+                if abandoned && !durable {
+                    return Ok(());
+                }
+                Promise::DurableFirst.ensure(durable, || format!("started: {:?}", start.ticket))?;
                 check_told(model, start)
             }
             Order::Effect(Effect::Stop(_, stop)) => {

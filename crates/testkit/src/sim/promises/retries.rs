@@ -18,7 +18,7 @@ pub fn check(turn: &Turn<'_>) -> Check {
     // Of several the later ones may have undone the earlier, and what was cancelled and taken
     // back in one commit is not to be seen here.
     match named(turn).as_slice() {
-        [_] if turn.was_asked(Verb::Cancel) => Ok(()),
+        [_] if turn.was_asked(Verb::Cancel) || turn.was_asked(Verb::ForceCancel) => Ok(()),
         [None] => check_run(turn, before),
         [Some(named)] => {
             check_whole(turn, before, *named)?;
