@@ -133,10 +133,7 @@ impl<A> Cycle<A> {
         found: Prefetched,
         ask: Option<A>,
     ) -> Offered<A> {
-        let again = match &input {
-            Input::Command(_) => Some(input.clone()),
-            _ => None,
-        };
+        let again = is_command(&input).then(|| input.clone());
         let ended = ended(&input);
         let answer = self.world.apply(now, input, found);
         match (&answer, again, ended) {
@@ -168,7 +165,7 @@ impl<A> Cycle<A> {
             effects: batch.effects,
             forget: std::mem::take(&mut self.late),
             answers: std::mem::take(&mut self.gathering),
-            events: batch.changes.iter().filter_map(Event::of).collect(),
+            events: Event::of(&batch.changes, batch.heads),
         };
         if batch.changes.is_empty() {
             return Step::Act(done);
@@ -214,6 +211,20 @@ impl<A> Cycle<A> {
     }
 }
 
+/// Only these depend on a reading that may be outdated.
+fn is_command(input: &Input) -> bool {
+    match input {
+        Input::Command(_) => true,
+        Input::Recorded(_, input) => is_command(input),
+        Input::Deploy(_)
+        | Input::Trigger(_)
+        | Input::DeleteWorkflow(_)
+        | Input::Forget(_)
+        | Input::Admin(_)
+        | Input::Report(_) => false,
+    }
+}
+
 /// An executor keeps an outcome until it is told that it is durable. If the report of an end
 /// comes too late to matter, that has to be said too.
 fn ended(input: &Input) -> Option<Ticket> {
@@ -235,10 +246,11 @@ mod tests {
     use super::*;
     use mainspring_core::ids::{RunId, SchedulerId};
     use mainspring_core::json::Json;
+    use mainspring_core::kernel::record::Record;
     use mainspring_core::kernel::row::RunStatus;
     use mainspring_core::sketch::sketch;
     use mainspring_core::world::WorldConfig;
-    use mainspring_core::world::input::{Command, Deploy, Trigger, Verb};
+    use mainspring_core::world::input::{Command, Deploy, Order, Trigger, Verb};
     use mainspring_core::world::snapshot::RunSnapshot;
     use std::collections::BTreeMap;
     use std::sync::Arc;
@@ -269,7 +281,11 @@ mod tests {
         let offered = next.offer_found(Timestamp(0), reading, Prefetched::default());
         assert!(matches!(offered, Offered::Taken));
         let Step::Commit(changes) = next.step(Timestamp(0)) else { panic!("it is applied") };
-        assert!(matches!(changes.as_slice(), [Change::NewVersion(version)] if version.number == 1));
+        let numbers = changes.iter().filter_map(|change| match change {
+            Change::NewVersion(version) => Some(version.number),
+            _ => None,
+        });
+        assert_eq!(numbers.collect::<Vec<_>>(), [1]);
     }
 
     /// Offers an input and reads what it needs at once.
@@ -282,7 +298,18 @@ mod tests {
 
     fn command(run: RunId) -> Input {
         let by = "someone".to_owned();
-        Input::Command(Command { run, task: None, verb: Verb::Pause, by })
+        Input::Command(Command { run, order: Order::Run(Verb::Pause), by })
+    }
+
+    fn recorded(input: Input) -> Input {
+        let record = Record {
+            by: "someone".into(),
+            from: "127.0.0.1".into(),
+            action: "run.pause",
+            target: "run".to_owned(),
+            key: None,
+        };
+        Input::Recorded(Box::new(record), Box::new(input))
     }
 
     /// It left memory with a batch that is not durable yet, so the store still shows it as it
@@ -303,18 +330,26 @@ mod tests {
         let (head, mut progress) = run.expect("it is new");
         let (id, status) = (head.id, progress.status);
         assert_eq!(status, RunStatus::Success);
+        let events = &cycle.in_flight.as_ref().expect("it is being committed").events;
+        let told = events.iter().filter_map(|event| match event {
+            Event::Run(head, progress) => Some((head.id, progress.status)),
+            Event::Task(..) => None,
+        });
+        assert_eq!(told.collect::<Vec<_>>(), [(id, status)]);
         ask(&mut cycle, command(RunId::from_bytes([7; 16])), Prefetched::default());
 
         // Durable before this batch: the run, not ended.
         (progress.status, progress.stamp) = (RunStatus::Running, 0);
         let tasks = Vec::new();
         let older = RunSnapshot { head, progress, definition, tasks };
-        let Offered::Needs(reading) = cycle.offer(Timestamp(0), command(id), Some(())) else {
-            panic!("the run is not in memory any more")
-        };
-        let found = Prefetched { run: Some(older), version: None };
-        let offered = cycle.offer_found(Timestamp(0), reading, found);
-        assert!(matches!(offered, Offered::Needs(_)), "it is read again");
+        for input in [command(id), recorded(command(id))] {
+            let Offered::Needs(reading) = cycle.offer(Timestamp(0), input, Some(())) else {
+                panic!("the run is not in memory any more")
+            };
+            let found = Prefetched { run: Some(older.clone()), ..Prefetched::default() };
+            let offered = cycle.offer_found(Timestamp(0), reading, found);
+            assert!(matches!(offered, Offered::Needs(_)), "it is read again");
+        }
     }
 
     fn trigger() -> Trigger {

@@ -1,23 +1,40 @@
 //! What observers are told after each commit: states, not steps, so that the latest wins.
 
 use mainspring_core::ids::RunKey;
-use mainspring_core::kernel::row::{RunProgress, TaskRow};
+use mainspring_core::kernel::row::{RunHead, RunProgress, TaskRow};
 use mainspring_core::world::batch::Change;
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub enum Event {
-    Run(RunKey, RunProgress),
+    Run(Arc<RunHead>, RunProgress),
     Task(RunKey, TaskRow),
 }
 
 impl Event {
-    pub(crate) fn of(change: &Change) -> Option<Self> {
-        match change {
-            Change::NewRun(head, progress) => Some(Self::Run(head.key, progress.clone())),
-            Change::PutRun(key, progress) => Some(Self::Run(*key, progress.clone())),
+    /// What the changes of a batch say, in their order. The heads are those of the runs that
+    /// they write, in the same order.
+    pub(crate) fn of(changes: &[Change], heads: Vec<Arc<RunHead>>) -> Vec<Self> {
+        let mut heads = heads.into_iter();
+        let event = |change: &Change| match change {
+            Change::NewRun(_, progress) | Change::PutRun(_, progress) => {
+                let head = heads.next().expect("a batch has a head for each run it writes");
+                Some(Self::Run(head, progress.clone()))
+            }
             Change::PutTask(key, row) => Some(Self::Task(*key, row.clone())),
-            Change::NewVersion(_) | Change::NewAttempt(..) | Change::NewLog(..) => None,
-        }
+            Change::NewVersion(_)
+            | Change::PutWorkflow(_)
+            | Change::NewAttempt(..)
+            | Change::NewLog(..)
+            | Change::DropRun(..)
+            | Change::DropKeys(_)
+            | Change::Marks { .. }
+            | Change::NewKey(_)
+            | Change::NewAudit(_)
+            | Change::NewToken(_)
+            | Change::DropToken(_) => None,
+        };
+        changes.iter().filter_map(event).collect()
     }
 }
 

@@ -10,7 +10,7 @@
 use crate::cycle::Reading;
 use crate::engine::NotDone;
 use mainspring_core::work::Report;
-use mainspring_core::world::input::{Input, Prefetched, Reply, Verb};
+use mainspring_core::world::input::{Input, Prefetched, Reply};
 use mainspring_core::world::snapshot::RunSnapshot;
 use mainspring_exec::Reports;
 use mainspring_store::{CommitError, ReadError, Registration};
@@ -95,9 +95,7 @@ impl Inbox {
     /// Refuses when too many wait.
     pub fn request(&self, request: Request) -> Result<(), NotDone> {
         let mut desk = self.lock();
-        let is_cancel =
-            matches!(&request.input, Input::Command(command) if command.verb == Verb::Cancel);
-        if is_cancel {
+        if is_cancel(&request.input) {
             desk.mail.cancels.push_back(request);
         } else if desk.mail.requests.len() >= REQUESTS_MAX {
             return Err(NotDone::Busy);
@@ -133,6 +131,19 @@ impl Inbox {
     }
 }
 
+fn is_cancel(input: &Input) -> bool {
+    match input {
+        Input::Command(command) => command.order.is_cancel(),
+        Input::Recorded(_, input) => is_cancel(input),
+        Input::Deploy(_)
+        | Input::Trigger(_)
+        | Input::DeleteWorkflow(_)
+        | Input::Forget(_)
+        | Input::Admin(_)
+        | Input::Report(_) => false,
+    }
+}
+
 impl Reports for Inbox {
     fn report(&self, report: Report) {
         let mut desk = self.lock();
@@ -144,5 +155,47 @@ impl Reports for Inbox {
         let mut desk = self.lock();
         desk.mail.reports.extend(reports);
         self.put(desk);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mainspring_core::ids::RunId;
+    use mainspring_core::kernel::record::Record;
+    use mainspring_core::world::input::{Command, Order, Verb};
+
+    fn command(verb: Verb) -> Input {
+        let run = RunId::from_bytes([1; 16]);
+        Input::Command(Command { run, order: Order::Run(verb), by: "someone".to_owned() })
+    }
+
+    fn recorded(input: Input) -> Input {
+        let record = Record {
+            by: "someone".into(),
+            from: "127.0.0.1".into(),
+            action: "run.cancel",
+            target: "run".to_owned(),
+            key: None,
+        };
+        Input::Recorded(Box::new(record), Box::new(input))
+    }
+
+    #[test]
+    fn only_cancels_are_taken_when_too_many_requests_wait() {
+        let inbox = Inbox::default();
+        let ask = |input| inbox.request(Request { input, ask: None });
+        for _ in 0..REQUESTS_MAX {
+            ask(recorded(command(Verb::Pause))).expect("there is room");
+        }
+        for input in [command(Verb::Retry), recorded(command(Verb::Retry))] {
+            assert!(matches!(ask(input), Err(NotDone::Busy)));
+        }
+        for verb in [Verb::Cancel, Verb::ForceCancel] {
+            ask(command(verb)).expect("a cancel passes");
+            ask(recorded(command(verb))).expect("a cancel passes, recorded or not");
+        }
+        let mail = inbox.take(0, None);
+        assert_eq!((mail.cancels.len(), mail.requests.len()), (4, 0));
     }
 }

@@ -4,7 +4,7 @@
 use mainspring_core::ids::{RunId, SchedulerId};
 use mainspring_core::spec;
 use mainspring_core::spec::definition::Definition;
-use mainspring_core::world::input::{KnownVersion, Need, Prefetched};
+use mainspring_core::world::input::{KnownVersion, KnownWorkflow, Need, Prefetched};
 use mainspring_core::world::snapshot::RunSnapshot;
 use mainspring_store::{ReadError, Registration, Store, StoredRun};
 use std::collections::BTreeMap;
@@ -17,9 +17,7 @@ pub(crate) async fn find(store: &dyn Store, needs: &[Need]) -> Result<Prefetched
     let mut found = Prefetched::default();
     for need in needs {
         match need {
-            Need::LatestVersion(workflow) => {
-                found.version = version(store, workflow, None).await?;
-            }
+            Need::Workflow(name) => found.workflow = workflow(store, name).await?,
             Need::Version(workflow, number) => {
                 found.version = version(store, workflow, Some(*number)).await?;
             }
@@ -32,6 +30,18 @@ pub(crate) async fn find(store: &dyn Store, needs: &[Need]) -> Result<Prefetched
         }
     }
     Ok(found)
+}
+
+/// A workflow with the version that it names as its latest.
+async fn workflow(store: &dyn Store, name: &str) -> Result<Option<KnownWorkflow>, ReadError> {
+    let Some(row) = store.workflow(name).await? else { return Ok(None) };
+    let latest = version(store, name, Some(row.latest)).await?;
+    let latest = latest.ok_or_else(|| missing(name, row.latest))?;
+    Ok(Some(KnownWorkflow { row, latest }))
+}
+
+fn missing(workflow: &str, number: u32) -> ReadError {
+    ReadError::Damaged(format!("version {number} of '{workflow}' is missing"))
 }
 
 async fn version(
@@ -64,9 +74,8 @@ async fn snapshot(
     let definition = match known.get(&key) {
         Some(definition) => Arc::clone(definition),
         None => {
-            let missing =
-                || ReadError::Damaged(format!("version {} of '{}' is missing", key.1, key.0));
-            let found = version(store, &key.0, Some(key.1)).await?.ok_or_else(missing)?;
+            let found = version(store, &key.0, Some(key.1)).await?;
+            let found = found.ok_or_else(|| missing(&key.0, key.1))?;
             known.insert(key, Arc::clone(&found.definition));
             found.definition
         }

@@ -10,7 +10,7 @@ use crate::{data, find, out};
 use anyhow::{Result, bail};
 use mainspring_core::ids::RunId;
 use mainspring_core::kernel::row::RunStatus;
-use mainspring_core::world::input::{Command, Input, Verb};
+use mainspring_core::world::input::{Command, Input, Order, Verb};
 use mainspring_engine::Load;
 use mainspring_engine::folder::FolderError;
 use mainspring_store::{Sqlite, Store as _};
@@ -73,7 +73,7 @@ async fn choose(store: &Sqlite, wanted: &str, unfinished: &[RunId]) -> Result<Ru
 
 /// Whoever resumes a paused run from here wants it to go on.
 async fn lift_hold(life: &Life, run: RunId) {
-    let command = Command { run, task: None, verb: Verb::Resume, by: "cli".to_owned() };
+    let command = Command { run, order: Order::Run(Verb::Resume), by: "cli".to_owned() };
     if let Err(error) = life.engine.submit(Input::Command(command)).await {
         out::say(&format!("{}: its hold stays: {error}\n", out::yellow("warning")));
     }

@@ -16,7 +16,7 @@ struct Document {
 pub fn runs(args: RunsArgs) -> Result<Exit> {
     let store = data::open(&args.data)?;
     let RunsArgs { statuses, workflow, limit, output, .. } = args;
-    let query = RunsQuery { statuses, workflow, after: None, limit };
+    let query = RunsQuery { statuses, workflow, limit, ..RunsQuery::default() };
     let found = data::block_on(async { Ok(store.runs(query).await?) })?;
     let items: Vec<RunView> = found.iter().map(|(head, run)| run_view(head, run)).collect();
     match output {

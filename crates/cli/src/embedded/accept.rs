@@ -66,7 +66,7 @@ async fn deploy(life: &Life, fresh: &Fresh) -> Result<u32, NotAccepted> {
             hash: fresh.hash,
         };
         match life.engine.submit(Input::Deploy(deploy)).await {
-            Ok(Reply::Deployed { version }) => return Ok(version),
+            Ok(Reply::Deployed { version, .. }) => return Ok(version),
             Ok(_) => unreachable!("a deploy is answered by a version"),
             Err(NotDone::Refused(why)) => return Err(NotAccepted::Refused(why)),
             Err(NotDone::Stopped) => return Err(NotAccepted::Stopped),

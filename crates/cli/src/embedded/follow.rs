@@ -6,7 +6,7 @@ use crate::progress::{Board, Reporter};
 use crate::signals::{Asked, Signals};
 use mainspring_core::ids::RunId;
 use mainspring_core::kernel::row::RunStatus;
-use mainspring_core::world::input::{Command, Input, Verb};
+use mainspring_core::world::input::{Command, Input, Order, Verb};
 use mainspring_engine::{Engine, NotDone, Stopped};
 use mainspring_store::Store as _;
 use std::collections::BTreeSet;
@@ -168,7 +168,7 @@ fn why(stopped: Stopped) -> String {
 /// Until it is durable, or there is nothing left to cancel.
 async fn cancel_run(engine: &Engine, run: RunId) {
     loop {
-        let command = Command { run, task: None, verb: Verb::Cancel, by: "cli".to_owned() };
+        let command = Command { run, order: Order::Run(Verb::Cancel), by: "cli".to_owned() };
         match engine.submit(Input::Command(command)).await {
             Ok(_) | Err(NotDone::Refused(_) | NotDone::Stopped) => return,
             Err(NotDone::Busy | NotDone::UnknownOutcome | NotDone::Unreadable(_)) => {

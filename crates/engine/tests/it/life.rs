@@ -52,6 +52,21 @@ async fn a_cancel_waits_for_the_work_to_be_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancel_by_force_waits_for_nobody() {
+    let rig = Rig::new().await;
+    let run = rig.start(CHAIN).await;
+    rig.hand.wait_for("start a");
+    rig.command(run, Verb::ForceCancel).await.expect("cancelled");
+    rig.until(run, RunStatus::Cancelled).await;
+    rig.hand.wait_for("stop a");
+    // What it says in the end changes nothing, and it may forget it.
+    rig.hand.succeed("a");
+    rig.hand.wait_for("settle a");
+    rig.until(run, RunStatus::Cancelled).await;
+    rig.engine.shut_down();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_unknown_workflow_and_an_unknown_run_are_refused() {
     let rig = Rig::new().await;
     let refused = rig.engine.submit(trigger()).await;

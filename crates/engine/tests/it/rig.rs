@@ -7,7 +7,7 @@ use mainspring_core::json::Json;
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::spec::{Context, parse};
 use mainspring_core::work::ExecutorKind;
-use mainspring_core::world::input::{Command, Deploy, Input, Reply, Trigger, Verb};
+use mainspring_core::world::input::{Command, Deploy, Input, Order, Reply, Trigger, Verb};
 use mainspring_engine::events::{Event, Observer};
 use mainspring_engine::{Engine, EngineConfig, Executors, Load, NotDone};
 use mainspring_store::Store as _;
@@ -84,7 +84,7 @@ impl Rig {
     }
 
     pub async fn command(&self, run: RunId, verb: Verb) -> Result<Reply, NotDone> {
-        let command = Command { run, task: None, verb, by: "test".to_owned() };
+        let command = Command { run, order: Order::Run(verb), by: "test".to_owned() };
         self.engine.submit(Input::Command(command)).await
     }
 

@@ -1,10 +1,15 @@
 //! A store in memory whose commits fail when a test says so.
 
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
-use mainspring_core::kernel::row::{AttemptRow, Log, RunHead, RunProgress, VersionRow};
+use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
+use mainspring_core::kernel::row::{
+    AttemptRow, Log, RunHead, RunProgress, VersionRow, WorkflowRow,
+};
+use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use mainspring_store::{
-    CommitError, Done, Fence, Memory, ReadError, Reading, Registration, RunsQuery, Store, StoredRun,
+    Audited, CommitError, Done, Expired, Fence, Memory, ReadError, Reading, Registration,
+    RunsQuery, Store, StoredRun, VersionsQuery,
 };
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -85,5 +90,46 @@ impl Store for Shaky {
 
     fn log(&self, run: RunKey, attempt: AttemptId) -> Reading<'_, Option<Log>> {
         self.memory.log(run, attempt)
+    }
+
+    fn workflow(&self, name: &str) -> Reading<'_, Option<WorkflowRow>> {
+        self.memory.workflow(name)
+    }
+
+    fn workflows(&self, after: Option<&str>, limit: usize) -> Reading<'_, Vec<WorkflowRow>> {
+        self.memory.workflows(after, limit)
+    }
+
+    fn versions(&self, query: VersionsQuery<'_>) -> Reading<'_, Vec<VersionRow>> {
+        self.memory.versions(query)
+    }
+
+    fn changed(
+        &self,
+        scheduler: SchedulerId,
+        after: u64,
+        limit: usize,
+    ) -> Reading<'_, Vec<(RunHead, RunProgress)>> {
+        self.memory.changed(scheduler, after, limit)
+    }
+
+    fn key(&self, key: &IdempotencyKey) -> Reading<'_, Option<KeyRow>> {
+        self.memory.key(key)
+    }
+
+    fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {
+        self.memory.audit(below, limit)
+    }
+
+    fn tokens(&self) -> Reading<'_, Vec<TokenRow>> {
+        self.memory.tokens()
+    }
+
+    fn expired(&self, before: Timestamp, limit: usize) -> Reading<'_, Vec<Expired>> {
+        self.memory.expired(before, limit)
+    }
+
+    fn ping(&self) -> Reading<'_, ()> {
+        self.memory.ping()
     }
 }

@@ -7,7 +7,7 @@ use super::sample::Spread;
 use super::sizes::Sizes;
 use super::workload::folder;
 use mainspring_core::ids::RunId;
-use mainspring_core::world::input::{Command, Input, Verb};
+use mainspring_core::world::input::{Command, Input, Order, Verb};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -83,8 +83,7 @@ async fn starts(name: String, path: &Path, sizes: &Sizes) -> Line {
         // About a run that nobody knows: the world has to look at it, and the store.
         let question = Command {
             run: RunId::from_bytes([0; 16]),
-            task: None,
-            verb: Verb::Pause,
+            order: Order::Run(Verb::Pause),
             by: "bench".to_owned(),
         };
         let _ = rig.engine.submit(Input::Command(question)).await;

@@ -69,15 +69,15 @@ impl Play {
         let pick = self.luck.pick(count);
         let run = *self.record.accepted.iter().nth(pick).expect("counted");
         let stored = self.store.model.run(run).expect("accepted runs are stored");
-        let tasks = self.library.of(&self.store.model, &stored.head).tasks.len() as u64;
-        match people::command(&mut self.luck, run, tasks) {
+        let definition = self.library.of(&self.store.model, &stored.head);
+        match people::command(&mut self.luck, run, &definition) {
             Some(command) => self.order(command),
             None => Ok(()),
         }
     }
 
     pub fn order(&mut self, command: Command) -> Check {
-        self.note(|| format!("{:?} task {:?} of run {}", command.verb, command.task, command.run));
+        self.note(|| format!("{:?} of run {}", command.order, command.run));
         let ask = self.question(Asked::Command(command.clone()));
         self.offer(Input::Command(command), ask)
     }
@@ -153,10 +153,14 @@ impl Play {
         if life.cycle.is_committing() {
             self.luck.tally.count(("moment", "gathered while committing", ""));
         }
-        if let Input::Command(command) = input {
-            self.record.ordered(command);
-            if command.verb == Verb::Retry {
-                self.watch.retry(command.task);
+        if let Input::Command(command) = input
+            && let Some(stored) = self.store.model.run(command.run)
+        {
+            let definition = self.library.of(&self.store.model, &stored.head);
+            let (verb, tasks) = people::meant(&command.order, &definition);
+            self.record.ordered(command.run, verb, tasks.as_deref());
+            if verb == Verb::Retry {
+                self.watch.retry(tasks);
             }
         }
         let before = state(life.cycle.world());

@@ -5,7 +5,7 @@ use mainspring_core::json::Json;
 use mainspring_core::kernel::row::RunHead;
 use mainspring_core::sketch::sketch;
 use mainspring_core::spec::definition::{Action, Definition};
-use mainspring_core::world::input::{Deploy, KnownVersion};
+use mainspring_core::world::input::{Deploy, KnownVersion, KnownWorkflow};
 use mainspring_store::Model;
 use std::sync::{Arc, LazyLock};
 
@@ -67,6 +67,13 @@ impl Library {
         let row = model.version(workflow, number)?;
         let definition = Arc::clone(&self.texts[usize::from(row.hash[0])].definition);
         Some(KnownVersion { number: row.number, hash: row.hash, definition })
+    }
+
+    /// What a reading of a workflow finds.
+    pub fn known(&self, model: &Model, name: &str) -> Option<KnownWorkflow> {
+        let row = model.workflow(name)?;
+        let latest = self.version(model, name, Some(row.latest));
+        Some(KnownWorkflow { row, latest: latest.expect("a workflow's latest version is stored") })
     }
 
     /// The definition that a run is pinned to.

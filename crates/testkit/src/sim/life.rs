@@ -130,9 +130,7 @@ pub fn find(model: &Model, library: &Library, needs: &[Need]) -> Prefetched {
     for need in needs {
         match need {
             Need::Run(id) => found.run = snapshot(model, library, *id),
-            Need::LatestVersion(workflow) => {
-                found.version = library.version(model, workflow, None);
-            }
+            Need::Workflow(name) => found.workflow = library.known(model, name),
             Need::Version(workflow, number) => {
                 found.version = library.version(model, workflow, Some(*number));
             }

@@ -32,7 +32,7 @@ promises! {
     Dependencies = "dependencies", "nothing starts before its dependencies are satisfied";
     StandsOnEnds = "stands-on-ends", "what ran because something ended goes back with it";
     Limits = "limits", "limits are never exceeded";
-    Gone = "gone", "when the state says that it is over, the work is gone";
+    Gone = "gone", "when the state says that it is over, the work is gone, unless it was given up by force";
     DurableFirst = "durable-first", "nothing is acted on before it is durable";
     SettledLast = "settled-last", "executors are told to forget an attempt only once its end is durable";
     Forgotten = "forgotten", "whatever an executor still holds at the end was settled";

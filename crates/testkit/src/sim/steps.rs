@@ -8,9 +8,11 @@ use crate::sim::promises::answers;
 use crate::sim::promises::outside::{check_gone, check_limits, check_timeouts};
 use crate::sim::store::Fate;
 use crate::sim::trouble::Trouble;
+use mainspring_core::kernel::row::TaskRow;
 use mainspring_core::time::Span;
 use mainspring_core::world::input::Reply;
 use mainspring_engine::cycle::Done;
+use std::sync::Arc;
 
 impl Play {
     pub fn trouble(&mut self) -> Check {
@@ -114,7 +116,7 @@ impl Play {
     fn check_durable(&mut self) -> Check {
         let (model, library) = (&self.store.model, &self.library);
         self.record.check_commit(model, library, self.now, &mut self.luck.tally)?;
-        check_gone(model, &self.executors)?;
+        check_gone(model, &self.executors, &self.record)?;
         check_limits(model, library, &self.limits)
     }
 
@@ -129,7 +131,7 @@ impl Play {
             }
             answered.push((question, answer));
         }
-        answers::check(&answered, &self.store.model, &mut self.luck.tally)?;
+        answers::check(&answered, &self.store.model, &self.library, &mut self.luck.tally)?;
         let life = self.life.as_mut().expect("what is done was done by a life");
         life.orders.extend(done.effects.into_iter().map(Order::Effect));
         life.orders.extend(done.forget.into_iter().map(Order::Forget));
@@ -188,10 +190,11 @@ impl Play {
                 .rows
                 .iter()
                 .filter(|row| row.hold.is_some() && !run.plan.is_settled(&run.rows, row.task.no));
-            held.extend(tasks.map(|row| (run.head.id, Some(row.task.no))));
+            let name = |row: &TaskRow| &run.blueprint.definition.task(row.task.no).name;
+            held.extend(tasks.map(|row| (run.head.id, Some(Arc::clone(name(row))))));
         }
-        if let Some((run, task)) = held.first() {
-            self.order(people::resume(*run, *task))?;
+        if let Some((run, task)) = held.into_iter().next() {
+            self.order(people::resume(run, task))?;
             return Ok(true);
         }
         let wake = life.cycle.world().next_wake();

@@ -61,10 +61,11 @@ fn possible() -> BTreeSet<Thing> {
             possible.insert(("edge", when.word(), upstream));
         }
     }
-    for what in ["pause", "resume", "cancel", "retry"] {
+    for what in ["pause", "resume", "cancel", "force cancel", "retry"] {
         possible.insert(("run order", what, "done"));
         possible.insert(("task order", what, "done"));
     }
+    possible.insert(("task order", "retry several", "done"));
     for what in MOMENTS {
         possible.insert(("moment", *what, ""));
     }
@@ -98,7 +99,8 @@ const TRANSITIONS: &[(Fact, Event)] = &[
 const MOMENTS: &[&str] =
     &["full", "batch cut", "gathered while committing", "stop before start", "end while stopping"];
 
-/// Every code but `not_owned`: one scheduler owns everything here.
+/// Every code but `not_owned` and `workflow_active`: one scheduler owns everything here, and
+/// nobody deletes a workflow.
 const REFUSALS: &[&str] = &[
     "workflow_not_found",
     "run_not_found",

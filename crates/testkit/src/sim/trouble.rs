@@ -54,6 +54,8 @@ troubles! {
     Pauses = "pauses",
     /// Someone cancels.
     Cancels = "cancels",
+    /// Someone cancels and does not wait for the work to be gone.
+    Force = "force",
     /// Someone asks for it again.
     Retries = "retries",
     /// Someone names what is not there.

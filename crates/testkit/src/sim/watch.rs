@@ -15,12 +15,12 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub struct Watch {
     facts: BTreeMap<RunKey, Vec<Fact>>,
-    /// The task that the last retry named; none: it was of the whole run.
-    retried: Option<TaskNo>,
+    /// The tasks that the last retry named; none: it was of the whole run.
+    retried: Option<Vec<TaskNo>>,
 }
 
 impl Watch {
-    pub fn retry(&mut self, named: Option<TaskNo>) {
+    pub fn retry(&mut self, named: Option<Vec<TaskNo>>) {
         self.retried = named;
     }
 
@@ -38,7 +38,7 @@ impl Watch {
                 let no = TaskNo::from_position(position);
                 let is = run.rows.fact(no);
                 if *was != is {
-                    let meant = self.retried.is_none_or(|named| named == no);
+                    let meant = self.retried.as_ref().is_none_or(|named| named.contains(&no));
                     let named = if meant { Named::Yes } else { Named::No };
                     let event = event(*was, run.rows.get(no), named);
                     let Some(event) = event else {

@@ -28,7 +28,10 @@ impl Acts {
             Order::Effect(Effect::Start(start)) if executors.holds(start.ticket) => Ok(()),
             Order::Effect(Effect::Start(start)) => {
                 let durable = is_live(model, start.ticket);
-                Promise::DurableFirst.ensure(durable, || format!("started: {:?}", start.ticket))
+                // What was given up meanwhile is started, then stopped.
+                let abandoned = record.was_abandoned(start.ticket.attempt);
+                Promise::DurableFirst
+                    .ensure(durable || abandoned, || format!("started: {:?}", start.ticket))
             }
             Order::Effect(Effect::Stop(_, stop)) => {
                 let row = durable_row(model, stop.ticket);

@@ -1,6 +1,7 @@
 //! Questions and their answers: each once, after the commit, and true.
 
-use crate::sim::people;
+use crate::sim::library::Library;
+use crate::sim::people::{self, meant};
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::rows::row_of;
 use crate::sim::tally::Tally;
@@ -8,7 +9,7 @@ use mainspring_core::ids::{RunId, TaskNo};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{RunStatus, Stopping};
 use mainspring_core::time::Timestamp;
-use mainspring_core::world::input::{Command, Refusal, Reply, Verb};
+use mainspring_core::world::input::{Command, Order, Refusal, Reply, Verb};
 use mainspring_store::{Model, StoredRun};
 use std::collections::BTreeMap;
 
@@ -37,7 +38,12 @@ pub enum Difference {
 pub type Answer = Result<Reply, Refusal>;
 
 /// All answers of one commit, which is durable.
-pub fn check(answers: &[(Question, Answer)], model: &Model, tally: &mut Tally) -> Check {
+pub fn check(
+    answers: &[(Question, Answer)],
+    model: &Model,
+    library: &Library,
+    tally: &mut Tally,
+) -> Check {
     let mut orders: BTreeMap<RunId, Vec<(&Command, Timestamp)>> = BTreeMap::new();
     for (question, answer) in answers {
         count(question, answer, tally);
@@ -50,9 +56,10 @@ pub fn check(answers: &[(Question, Answer)], model: &Model, tally: &mut Tally) -
                 Promise::AnsweredLast.ensure(stored, || format!("run {run} is not durable"))?;
             }
             (Asked::Command(command), Ok(_)) => {
-                Promise::Reflected.ensure(difference == Difference::Some, || {
-                    format!("{command:?} was done and changed nothing")
-                })?;
+                // Nothing may be left for force to do.
+                let done = difference == Difference::Some || is_force(&command.order);
+                Promise::Reflected
+                    .ensure(done, || format!("{command:?} was done and changed nothing"))?;
                 orders.entry(command.run).or_default().push((command, at));
             }
             (_, Err(refusal)) => {
@@ -70,7 +77,8 @@ pub fn check(answers: &[(Question, Answer)], model: &Model, tally: &mut Tally) -
         let stored = stored.ok_or_else(|| Promise::AnsweredLast.broken("run not stored"))?;
         // With several in one commit the later ones may have undone the earlier.
         if let [(command, at)] = orders.as_slice() {
-            let seen = is_reflected(&stored, command, *at);
+            let definition = library.of(model, &stored.head);
+            let seen = is_reflected(&stored, meant(&command.order, &definition), *at);
             Promise::Reflected.ensure(seen, || format!("{command:?}: {:?}", stored.progress))?;
         }
     }
@@ -81,25 +89,35 @@ fn count(question: &Question, answer: &Answer, tally: &mut Tally) {
     match (&question.asked, answer) {
         (_, Err(refusal)) => tally.count(("refusal", refusal.code(), "")),
         (Asked::Command(command), Ok(_)) => {
-            let group = if command.task.is_none() { "run order" } else { "task order" };
-            tally.count((group, people::word(command.verb), "done"));
+            let group = match command.order {
+                Order::Run(_) => "run order",
+                Order::Task(..) | Order::RetryTasks(_) => "task order",
+            };
+            tally.count((group, people::word(&command.order), "done"));
         }
         (Asked::Trigger, Ok(_)) => tally.count(("run", "accepted", "")),
         (_, Ok(_)) => {}
     }
 }
 
-fn is_reflected(run: &StoredRun, command: &Command, at: Timestamp) -> bool {
+fn is_force(order: &Order) -> bool {
+    matches!(order, Order::Run(Verb::ForceCancel) | Order::Task(_, Verb::ForceCancel))
+}
+
+fn is_reflected(run: &StoredRun, meant: (Verb, Option<Vec<TaskNo>>), at: Timestamp) -> bool {
     let status = run.progress.status;
     // A timeout in the same commit overrules everybody.
     let winding_down = run.progress.cancel.is_some();
-    match (command.verb, command.task) {
+    match meant {
         (Verb::Cancel, None) => winding_down,
+        (Verb::ForceCancel, None) => {
+            winding_down && !run.tasks.iter().any(|row| row.fact.is_live())
+        }
         _ if winding_down => true,
         (Verb::Pause, None) => status == RunStatus::Paused,
         (Verb::Resume, None) => status != RunStatus::Paused,
         (Verb::Retry, None) => run.progress.opened_at >= Some(at),
-        (verb, Some(no)) => is_task_reflected(run, verb, no),
+        (verb, Some(tasks)) => tasks.iter().all(|no| is_task_reflected(run, verb, *no)),
     }
 }
 
@@ -109,6 +127,7 @@ fn is_task_reflected(run: &StoredRun, verb: Verb, no: TaskNo) -> bool {
         Verb::Pause => row.hold.is_some() || row.fact.is_settled(),
         Verb::Resume => row.hold.is_none(),
         Verb::Cancel => row.stopping == Some(Stopping::Cancel) || row.fact == Fact::Cancelled,
+        Verb::ForceCancel => row.fact == Fact::Cancelled,
         Verb::Retry => !matches!(row.fact, Fact::Failed | Fact::Cancelled),
     }
 }

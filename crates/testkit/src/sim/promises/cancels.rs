@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub fn check(turn: &Turn<'_>) -> Check {
     check_winding_down(turn)?;
     let progress = &turn.after.progress;
-    if progress.cancel.is_some() || turn.run_was_asked(Verb::Cancel) {
+    if progress.cancel.is_some() || turn.run_cancel_was_asked() {
         return Ok(());
     }
     let reached = reached(turn);
@@ -39,7 +39,8 @@ fn check_winding_down(turn: &Turn<'_>) -> Check {
 
 /// What was named, and what is below it other than through `finished` edges.
 fn reached(turn: &Turn<'_>) -> BTreeSet<TaskNo> {
-    let cancels = turn.orders.iter().filter(|order| order.verb == Verb::Cancel);
+    let is_cancel = |verb| matches!(verb, Verb::Cancel | Verb::ForceCancel);
+    let cancels = turn.orders.iter().filter(|order| is_cancel(order.verb));
     let mut reached: BTreeSet<TaskNo> = cancels.filter_map(|order| order.task).collect();
     // Sketches name only what stands above: one pass is enough.
     for (position, task) in turn.definition.tasks.iter().enumerate() {

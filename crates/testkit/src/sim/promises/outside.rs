@@ -4,7 +4,7 @@ use crate::sim::executors::Executors;
 use crate::sim::library::Library;
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::acts::is_live;
-use crate::sim::promises::record::everything;
+use crate::sim::promises::record::{Record, everything};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{RunStatus, TaskRow};
 use mainspring_core::kernel::rows::Rows;
@@ -15,10 +15,10 @@ use mainspring_core::world::World;
 use mainspring_store::Model;
 use std::collections::BTreeMap;
 
-/// What is at work is live as stored.
-pub fn check_gone(model: &Model, executors: &Executors) -> Check {
+/// What is at work is live as stored, or was given up by force.
+pub fn check_gone(model: &Model, executors: &Executors, record: &Record) -> Check {
     for ticket in executors.at_work() {
-        let known = is_live(model, ticket);
+        let known = is_live(model, ticket) || record.was_abandoned(ticket.attempt);
         Promise::Gone.ensure(known, || format!("{ticket:?} is over and still at work"))?;
     }
     Ok(())

@@ -9,7 +9,7 @@ use mainspring_core::ids::{AttemptId, RunId, TaskNo};
 use mainspring_core::kernel::row::{Attempt, AttemptEnd, AttemptRow, RunProgress, TaskRow};
 use mainspring_core::spec::definition::Definition;
 use mainspring_core::time::Timestamp;
-use mainspring_core::world::input::{Command, Verb};
+use mainspring_core::world::input::Verb;
 use mainspring_store::{Model, RunsQuery, StoredRun};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -77,6 +77,16 @@ impl Turn<'_> {
         self.orders.iter().any(|order| order.verb == verb)
     }
 
+    /// Someone asked for the end of the run or of any task of it.
+    pub fn cancel_was_asked(&self) -> bool {
+        self.was_asked(Verb::Cancel) || self.was_asked(Verb::ForceCancel)
+    }
+
+    /// Someone asked for the end of the run as a whole.
+    pub fn run_cancel_was_asked(&self) -> bool {
+        self.run_was_asked(Verb::Cancel) || self.run_was_asked(Verb::ForceCancel)
+    }
+
     /// Someone asked this of the run as a whole.
     pub fn run_was_asked(&self, verb: Verb) -> bool {
         self.orders.iter().any(|order| order.verb == verb && order.task.is_none())
@@ -96,11 +106,20 @@ pub fn everything() -> RunsQuery {
 }
 
 impl Record {
-    /// A command is about to be applied.
-    pub fn ordered(&mut self, command: &Command) {
+    /// A command is about to be applied; without tasks it is about the run as a whole.
+    pub fn ordered(&mut self, run: RunId, verb: Verb, tasks: Option<&[TaskNo]>) {
         self.moment += 1;
-        let order = Ordered { moment: self.moment, verb: command.verb, task: command.task };
-        self.orders.entry(command.run).or_default().push(order);
+        let order = |task| Ordered { moment: self.moment, verb, task };
+        let orders = self.orders.entry(run).or_default();
+        match tasks {
+            None => orders.push(order(None)),
+            Some(tasks) => orders.extend(tasks.iter().map(|no| order(Some(*no)))),
+        }
+    }
+
+    /// It was given up by force: its work may go on for a while.
+    pub fn was_abandoned(&self, attempt: AttemptId) -> bool {
+        self.ends.get(&attempt) == Some(&AttemptEnd::Abandoned)
     }
 
     /// A batch was taken: what is applied from here on is not in it.

@@ -117,7 +117,7 @@ fn check_delay(turn: &Turn<'_>, row: &TaskRow) -> Check {
             until == ended + Span(grown.min(policy.max_delay.0))
         }
         Some(AttemptEnd::Cancelled) => until == ended,
-        Some(AttemptEnd::Success) | None => false,
+        Some(AttemptEnd::Success | AttemptEnd::Abandoned) | None => false,
     };
     let before = turn.row_before(row.task.no).filter(|before| {
         before.until.is_some() && before.attempt.as_ref().map(|a| a.id) == Some(attempt.id)
@@ -136,9 +136,10 @@ fn check_stopping(turn: &Turn<'_>, row: &TaskRow) -> Check {
     };
     let Some(attempt) = &before.attempt else { return Ok(()) };
     let now = turn.ended.iter().find(|(_, ended)| ended.id == attempt.id);
-    let cancelled = turn.was_asked(Verb::Cancel) || turn.after.progress.cancel.is_some();
+    let cancelled = turn.cancel_was_asked() || turn.after.progress.cancel.is_some();
     let holds = match (before.stopping, now.and_then(|(_, ended)| ended.end.as_ref())) {
         (Some(_), None) if is_current(row, attempt) => row.stopping.is_some(),
+        (_, Some(AttemptEnd::Abandoned)) => turn.was_asked(Verb::ForceCancel),
         (Some(Stopping::Cancel), Some(end)) => *end == AttemptEnd::Cancelled,
         (Some(Stopping::Timeout), Some(AttemptEnd::Cancelled)) => cancelled,
         (Some(Stopping::Timeout), Some(AttemptEnd::Failed(error))) => {

@@ -34,7 +34,7 @@ fn check_arrow(turn: &Turn<'_>) -> Check {
     let after = turn.after.progress.status;
     let timed_out = turn.after.progress.cancel == Some(CancelCause::RunTimeout);
     let resumed = turn.run_was_asked(Verb::Resume);
-    let cancelled = turn.run_was_asked(Verb::Cancel);
+    let cancelled = turn.run_cancel_was_asked();
     let holds = before == after
         || match (before, after) {
             (_, Pending) | (Pending | Success, _) => false,
@@ -63,7 +63,7 @@ fn check_cancel(turn: &Turn<'_>) -> Check {
     let holds = match &progress.cancel {
         None => before.is_none() || turn.was_asked(Verb::Retry),
         cause if cause.as_ref() == before => true,
-        Some(CancelCause::Asked(_)) => turn.run_was_asked(Verb::Cancel),
+        Some(CancelCause::Asked(_)) => turn.run_cancel_was_asked(),
         Some(CancelCause::RunTimeout) => {
             let due = progress.opened_at.zip(turn.definition.timeout).map(|(at, span)| at + span);
             due.is_some_and(|due| due <= turn.now)
