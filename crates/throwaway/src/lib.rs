@@ -15,6 +15,8 @@
 mod programs;
 mod server;
 mod shared;
+mod encrypted;
 
+pub use encrypted::Encrypted;
 pub use server::{Durability, Server};
 pub use shared::{Database, database};

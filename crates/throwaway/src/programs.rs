@@ -44,8 +44,12 @@ fn ids_of(users: &str, name: &str) -> Option<(u32, u32)> {
     })
 }
 
-/// Beside `postgres` on the path, else in the folder of the newest version.
+/// Beside `postgres` on the path, else in the folder of the newest version; what is not
+/// PostgreSQL's own, wherever it is.
 fn path_of(program: &str) -> PathBuf {
+    if program == "openssl" {
+        return program.into();
+    }
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&paths)
         .map(|folder| folder.join("postgres"))

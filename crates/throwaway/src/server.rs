@@ -28,11 +28,10 @@ pub struct Server {
 
 impl Server {
     pub fn start(durability: Durability) -> Self {
-        let folder = tempfile::Builder::new().prefix("mainspring-pg-").tempdir();
-        let folder = folder.expect("a temporary folder can be made");
+        let folder = new_folder();
         let cluster = Cluster::create(folder.path(), durability);
         cluster.start();
-        Self { cluster, _folder: folder }
+        Self::of(cluster, folder)
     }
 
     /// As a crash would: no checkpoint, no farewell.
@@ -55,6 +54,15 @@ impl Server {
     pub fn sql(&self, database: &str, sql: &str) -> String {
         self.cluster.sql(database, sql)
     }
+
+    pub(super) fn of(cluster: Cluster, folder: TempDir) -> Self {
+        Self { cluster, _folder: folder }
+    }
+}
+
+pub(super) fn new_folder() -> TempDir {
+    let folder = tempfile::Builder::new().prefix("mainspring-pg-").tempdir();
+    folder.expect("a temporary folder can be made")
 }
 
 impl Drop for Server {
@@ -69,11 +77,17 @@ impl Drop for Server {
 pub(super) struct Cluster {
     folder: PathBuf,
     durability: Durability,
+    /// Part of the socket's name, even where nobody listens on it.
+    port: u16,
 }
 
 impl Cluster {
     pub fn at(folder: &Path, durability: Durability) -> Self {
-        Self { folder: folder.to_owned(), durability }
+        Self { folder: folder.to_owned(), durability, port: 5432 }
+    }
+
+    pub fn with_port(self, port: u16) -> Self {
+        Self { port, ..self }
     }
 
     /// The folder exists and is empty.
@@ -99,14 +113,21 @@ impl Cluster {
 
     /// Returns when it takes connections.
     pub fn start(&self) {
-        let mut options = format!("-k {} -c listen_addresses=''", self.folder.display());
+        run(&mut self.start_command("-c listen_addresses=''"));
+    }
+
+    pub fn start_command(&self, listening: &str) -> Command {
+        let mut options = format!("-k {} {listening}", self.folder.display());
         options.push_str(" -c max_connections=200 -c shared_buffers=64MB");
-        if self.durability == Durability::None {
-            options.push_str(" -c fsync=off -c full_page_writes=off");
-        }
+        options.push_str(match self.durability {
+            // After a crash it would sync each of its files: seconds for nothing.
+            Durability::Full => " -c recovery_init_sync_method=syncfs",
+            Durability::None => " -c fsync=off -c full_page_writes=off",
+        });
         let mut start = command("pg_ctl");
         start.arg("-D").arg(self.data()).arg("-l").arg(self.folder.join("log"));
-        run(start.args(["-w", "-t", "60", "-o", &options, "start"]));
+        start.args(["-w", "-t", "60", "-o", &options, "start"]);
+        start
     }
 
     pub fn stop(&self) {
@@ -142,7 +163,7 @@ impl Cluster {
 
     fn client(&self, program: &str) -> Command {
         let mut client = command(program);
-        client.arg("-h").arg(&self.folder).args(["-U", USER]);
+        client.arg("-h").arg(&self.folder).args(["-p", &self.port.to_string(), "-U", USER]);
         client
     }
 }

@@ -79,8 +79,8 @@ fn watch(runner: u32, cluster: &Cluster, folder: &Path) {
     let stop = cluster.stop_command();
     let mut watcher = Command::new("sh");
     watcher.arg("-c").arg(
-        "tail --pid=\"$1\" -f /dev/null; folder=$2; shift 2; \"$@\"; \
-         rm -rf \"$folder\" \"$folder.lock\"",
+        "(tail --pid=\"$1\" -f /dev/null; folder=$2; shift 2; \"$@\"; \
+          rm -rf \"$folder\" \"$folder.lock\") &",
     );
     watcher.arg("watcher").arg(runner.to_string()).arg(folder);
     watcher.arg(stop.get_program()).args(stop.get_args());
@@ -89,5 +89,7 @@ fn watch(runner: u32, cluster: &Cluster, folder: &Path) {
     }
     watcher.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     watcher.process_group(0).current_dir("/");
-    watcher.spawn().expect("a shell can be started");
+    // The shell leaves at once; what it leaves behind belongs to nobody.
+    let left = watcher.status().expect("a shell can be started");
+    assert!(left.success(), "{watcher:?} failed ({left})");
 }

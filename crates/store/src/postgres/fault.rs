@@ -3,6 +3,7 @@
 use super::place::Place;
 use crate::contract::{CommitError, ReadError};
 use crate::refused::Refused;
+use std::time::Duration;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
@@ -11,6 +12,8 @@ pub(super) enum Fault {
     Sql(Error),
     /// Told again while it is not worth another try.
     Unreachable(String),
+    /// The connection is there, but nothing comes from it.
+    Silent,
     /// Another server holds the lock.
     Taken(String),
     /// The connection was lost under an earlier batch of the same life, and nobody looked yet
@@ -41,6 +44,7 @@ impl Fault {
             Self::Refused(refused) => return refused.into(),
             Self::Damaged(what) => (ReadError::Damaged(what).to_string(), None),
             Self::Unreachable(what) => (what, None),
+            Self::Silent => (silent(place), None),
             Self::Unsettled => (UNSETTLED.to_owned(), None),
             Self::Sql(error) => (sentence(&error, place), Some(error.into())),
         };
@@ -62,8 +66,20 @@ impl Fault {
 
     /// Whether another connection may do better.
     pub fn is_lost_connection(&self) -> bool {
-        matches!(self, Self::Sql(error) if is_lost(error))
+        matches!(self, Self::Silent) || matches!(self, Self::Sql(error) if is_lost(error))
     }
+}
+
+/// Waits for the server, but not for ever: it may be stopped, or swap.
+pub(super) async fn within<T>(
+    patience: Duration,
+    answer: impl Future<Output = Result<T, Fault>>,
+) -> Result<T, Fault> {
+    tokio::time::timeout(patience, answer).await.unwrap_or(Err(Fault::Silent))
+}
+
+pub(super) fn silent(place: &Place) -> String {
+    format!("{place} does not answer: check that its server is neither stopped nor overloaded")
 }
 
 const UNSETTLED: &str = "the connection was lost under an earlier batch: what became of it must \
@@ -98,6 +114,13 @@ fn said(error: &Error) -> String {
 pub(super) fn sentence(error: &Error, place: &Place) -> String {
     let said = said(error);
     let Some(code) = error.code() else {
+        // The driver tells its kinds apart only by their words.
+        if error.to_string() == "error performing TLS handshake" {
+            return format!(
+                "{place} could not be reached in private ({said}): check sslmode and sslrootcert \
+                 in the URL, and that the server's certificate is for the host it names"
+            );
+        }
         return format!(
             "{place} cannot be reached ({said}): check that it runs and that this machine may \
              connect to it"

@@ -8,7 +8,7 @@
 //!                                              try was only just now
 //! ```
 
-use super::fault::Fault;
+use super::fault::{self, Fault, within};
 use super::lock;
 use super::place::Place;
 use super::session::{Backend, Role, Session};
@@ -19,6 +19,8 @@ use tokio::time::{Instant, sleep_until};
 /// Whoever asks within this time after a failed try is told the same: behind a host that does
 /// not answer, every try takes seconds, and those who queue meanwhile shall not each wait anew.
 const SAME_ANSWER: Duration = Duration::from_millis(100);
+/// For a connection with all that belongs to it, from name to lock.
+const PATIENCE: Duration = Duration::from_secs(20);
 const DELAY_MIN: Duration = Duration::from_millis(100);
 const DELAY_MAX: Duration = Duration::from_secs(5);
 
@@ -47,7 +49,8 @@ impl Why {
     fn of(fault: &Fault, place: &Place) -> Self {
         match fault {
             Fault::Taken(what) => Self::Taken(what.clone()),
-            Fault::Sql(error) => Self::Unreachable(super::fault::sentence(error, place)),
+            Fault::Sql(error) => Self::Unreachable(fault::sentence(error, place)),
+            Fault::Silent => Self::Unreachable(fault::silent(place)),
             other => Self::Unreachable(format!("{place} cannot be used: {other:?}")),
         }
     }
@@ -115,7 +118,7 @@ impl Link {
     }
 
     async fn connect(&mut self) -> Result<(), Fault> {
-        match self.connected().await {
+        match within(PATIENCE, self.connected()).await {
             Ok(session) => {
                 self.session = Some(session);
                 self.down.tried = None;

@@ -28,6 +28,8 @@ mod writer;
 mod reader;
 mod open;
 mod store;
+#[cfg(test)]
+mod plans;
 
 pub use open::ConnectError;
 pub use store::Postgres;

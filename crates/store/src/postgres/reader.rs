@@ -7,7 +7,7 @@
 //! Asking never blocks. A connection is opened when it is first needed. A question whose
 //! connection was lost is asked once more on a new one: it changes nothing.
 
-use super::fault::Fault;
+use super::fault::{Fault, within};
 use super::link::Link;
 use super::place::Place;
 use super::session::{Role, Session};
@@ -17,11 +17,15 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 /// Two, so that reading the rows of one long answer does not hold up the short ones.
 const THREADS: usize = 2;
+
+/// Longer than the server's own limit, which is told with its cause.
+const PATIENCE: Duration = Duration::from_secs(75);
 
 /// Something to do with a connection that reads.
 trait Question: Send {
@@ -64,7 +68,7 @@ async fn once<T>(
     link: &mut Link,
     question: &impl AsyncFn(&Session) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
-    question(link.session().await?).await
+    within(PATIENCE, question(link.session().await?)).await
 }
 
 type Queue = mpsc::UnboundedReceiver<Box<dyn Question>>;

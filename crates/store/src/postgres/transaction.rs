@@ -11,8 +11,9 @@ use crate::contract::Fence;
 use crate::grouped::Grouped;
 use crate::refused::Refused;
 use mainspring_core::ids::{RunKey, SchedulerId};
-use mainspring_core::kernel::row::{RunHead, RunProgress};
+use mainspring_core::kernel::row::{RunHead, RunProgress, WorkflowRow};
 use mainspring_core::world::batch::Change;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use tokio_postgres::error::SqlState;
 
@@ -29,9 +30,9 @@ impl Owners {
         let new = grouped.new_runs.iter().map(|(_, progress)| progress.owner);
         let put = grouped.runs.iter().map(|(_, progress)| progress.owner);
         for owner in new.chain(put) {
-            if !self.0.contains_key(&owner) {
+            if let Entry::Vacant(place) = self.0.entry(owner) {
                 let ordinal = schedulers::ordinal(session, owner).await?;
-                self.0.insert(owner, ordinal.ok_or(Refused::OwnerUnknown(owner))?);
+                place.insert(ordinal.ok_or(Refused::OwnerUnknown(owner))?);
             }
         }
         Ok(())
@@ -99,7 +100,7 @@ async fn send(
 
 /// Rows as their statements take them.
 struct Rows<'a> {
-    workflows: Vec<&'a mainspring_core::kernel::row::WorkflowRow>,
+    workflows: Vec<&'a WorkflowRow>,
     new_runs: Vec<Owned<'a, &'a RunHead>>,
     large_inputs: Vec<&'a RunHead>,
     runs: Vec<Owned<'a, RunKey>>,

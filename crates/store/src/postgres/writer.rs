@@ -9,7 +9,7 @@
 //! lost under one, nobody knows its fate: then nothing more is written under the same fence,
 //! because what follows may build on what is not there. A new life looks first.
 
-use super::fault::Fault;
+use super::fault::{Fault, within};
 use super::link::Link;
 use super::open::ConnectError;
 use super::place::Place;
@@ -22,6 +22,7 @@ use crate::thread::Thread;
 use mainspring_core::ids::SchedulerId;
 use mainspring_core::world::batch::Change;
 use std::sync::{Arc, mpsc as blocking};
+use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 
@@ -29,6 +30,9 @@ use tokio::sync::{mpsc, oneshot};
 const REWRITE: &str = "
     update migrations set applied_at = applied_at
     where number = (select max(number) from migrations)";
+
+/// Longer than the server's own limits, which are told with their cause.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) enum Job {
     Commit { fence: Fence, changes: Vec<Change>, done: Done },
@@ -146,7 +150,8 @@ impl Desk {
             return Err(Fault::Unsettled);
         }
         let session = self.link.session().await?;
-        let result = transaction::commit(session, &mut self.owners, fence, changes).await;
+        let written = transaction::commit(session, &mut self.owners, fence, changes);
+        let result = within(PATIENCE, written).await;
         if self.is_cut_off(&result) {
             self.unsettled = Some(fence);
         }
@@ -154,15 +159,20 @@ impl Desk {
     }
 
     async fn register(&mut self, scheduler: SchedulerId) -> Result<Registration, Fault> {
-        let result = schedulers::register(self.link.session().await?, scheduler).await;
+        let registered = schedulers::register(self.link.session().await?, scheduler);
+        let result = within(PATIENCE, registered).await;
         self.is_cut_off(&result);
         result
     }
 
     async fn ping(&mut self) -> Result<(), Fault> {
+        let session = self.link.session().await?;
         let rewrite = [Step { sql: REWRITE, params: Vec::new() }];
-        let result = self.link.session().await?.transaction(WRITE, &rewrite).await;
-        let result = result.map(drop).map_err(|broken| broken.error.into());
+        let rewritten = async {
+            let result = session.transaction(WRITE, &rewrite).await;
+            result.map(drop).map_err(|broken| broken.error.into())
+        };
+        let result = within(PATIENCE, rewritten).await;
         self.is_cut_off(&result);
         result
     }

@@ -45,32 +45,33 @@ pub(in crate::postgres) async fn list(
     Ok(found)
 }
 
-/// The conditions on the status for each walk: those of a partial index as the migration has
-/// them, then the statuses that are asked for. No conditions: every status.
+/// The conditions of the partial indexes, as the migration has them.
+const UNFINISHED: &str = "status in ('pending', 'running', 'paused', 'cancelling')";
+const UNSUCCESSFUL: &str = "status in ('failed', 'cancelled')";
+
+/// The conditions on the status for each walk: that of a partial index, then the statuses that
+/// are asked for. No conditions: every status.
 fn conditions(query: &RunsQuery) -> Vec<Vec<String>> {
     if query.statuses.is_empty() {
         return vec![Vec::new()];
     }
-    let unfinished = "status in ('pending', 'running', 'paused', 'cancelling')";
-    let unsuccessful = "status in ('failed', 'cancelled')";
-    let groups: [(Option<&str>, fn(&RunStatus) -> bool); 3] = [
-        (Some(unfinished), |status| !status.is_final()),
-        (Some(unsuccessful), |status| status.is_final() && *status != RunStatus::Success),
-        (None, |status| *status == RunStatus::Success),
-    ];
+    let is_unfinished = |status: &&RunStatus| !status.is_final();
+    let is_success = |status: &&RunStatus| **status == RunStatus::Success;
+    let unfinished = query.statuses.iter().filter(is_unfinished);
+    let successes = query.statuses.iter().filter(is_success);
+    let others = query.statuses.iter().filter(|of| !is_unfinished(of) && !is_success(of));
     let mut walks = Vec::new();
-    for (partial, holds) in groups {
-        let words: Vec<String> = query
-            .statuses
-            .iter()
-            .filter(|status| holds(status))
-            .map(|status| format!("'{}'", status.word()))
-            .collect();
+    let mut walk = |partial: Option<&str>, statuses: Vec<&RunStatus>| {
+        let words: Vec<String> =
+            statuses.iter().map(|status| format!("'{}'", status.word())).collect();
         if !words.is_empty() {
             let asked_for = format!("status in ({})", words.join(", "));
             walks.push(partial.map(str::to_owned).into_iter().chain([asked_for]).collect());
         }
-    }
+    };
+    walk(Some(UNFINISHED), unfinished.collect());
+    walk(Some(UNSUCCESSFUL), others.collect());
+    walk(None, successes.collect());
     walks
 }
 
