@@ -4,7 +4,7 @@ use crate::asking::{ask, commit, read};
 use crate::chance::Chance;
 use crate::child::{ON_THEIR_WAY, assert_whole, batch, last_whole};
 use crate::rows::{SCHEDULER, run_id};
-use crate::servers::register_again;
+use crate::servers::{CUT_OFF, register_again};
 use mainspring_store::{
     CommitError, Fence, Memory, Postgres, ReadError, Registration, RunsQuery, Store,
 };
@@ -81,6 +81,30 @@ fn commit_until_killed(
         }
     });
     acknowledged
+}
+
+/// The server is there all the time: whoever tried again by itself would write a batch that
+/// builds on one which is not there.
+#[test]
+fn nothing_is_written_after_a_batch_whose_fate_is_not_known() {
+    let database = mainspring_throwaway::database();
+    let store = Postgres::open(&database.url()).unwrap();
+    let fence = register_again(&store).fence;
+    let (fate, fates) = mpsc::channel();
+    for number in 1..=400 {
+        let fate = fate.clone();
+        store.commit(fence, batch(number), Box::new(move |result| fate.send(result).unwrap()));
+    }
+    drop(fate);
+    fates.recv().unwrap().unwrap();
+    database.sql(CUT_OFF);
+    let is_durable: Vec<bool> = fates.into_iter().map(|fate| fate.is_ok()).collect();
+    assert_eq!(is_durable.len(), 399);
+    assert!(is_durable.is_sorted_by(|before, after| before >= after), "{is_durable:?}");
+    assert!(!is_durable[398], "the connection was cut before the last batch");
+    let last = last_whole(&store);
+    assert_eq!(register_again(&store).next_run, last + 1);
+    (1..=last).for_each(|number| drop(assert_whole(&store, number)));
 }
 
 /// While the server is away everything fails, in words that help.

@@ -34,7 +34,7 @@ pub fn register_again(store: &dyn Store) -> Registration {
 const HELD: &str = "select count(*) from pg_locks where locktype = 'advisory' and granted
     and database = (select oid from pg_database where datname = current_database())";
 /// Cuts off everybody else.
-const CUT_OFF: &str = "select count(pg_terminate_backend(pid)) from pg_stat_activity
+pub const CUT_OFF: &str = "select count(pg_terminate_backend(pid)) from pg_stat_activity
     where datname = current_database() and application_name like 'mainspring,%'";
 
 #[test]
