@@ -48,15 +48,16 @@ pub fn database() -> Database {
 fn shared() -> Cluster {
     let runner = parent_id();
     let folder = folder_of(runner);
-    let lock = File::create(folder.with_extension("lock")).expect("a lock file can be made");
+    // Another test may have been faster.
+    fs::create_dir_all(&folder).expect("a temporary folder can be made");
+    let lock = File::create(folder.join("lock")).expect("a lock file can be made");
     lock.lock().expect("a file can be locked");
     let ready = folder.join("ready");
     if ready.exists() {
         return Cluster::at(&folder, Durability::None);
     }
     // What a start that was killed half way left behind.
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir(&folder).expect("a temporary folder can be made");
+    let _ = fs::remove_dir_all(folder.join("data"));
     let cluster = Cluster::create(&folder, Durability::None);
     watch(runner, &cluster, &folder);
     cluster.start();
@@ -80,7 +81,7 @@ fn watch(runner: u32, cluster: &Cluster, folder: &Path) {
     let mut watcher = Command::new("sh");
     watcher.arg("-c").arg(
         "(tail --pid=\"$1\" -f /dev/null; folder=$2; shift 2; \"$@\"; \
-          rm -rf \"$folder\" \"$folder.lock\") &",
+          rm -rf \"$folder\") &",
     );
     watcher.arg("watcher").arg(runner.to_string()).arg(folder);
     watcher.arg(stop.get_program()).args(stop.get_args());
