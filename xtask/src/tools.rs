@@ -1,8 +1,9 @@
-//! What the other steps need, installed when it is missing. Debian packages: none so far;
-//! the C compiler that SQLite is built with is the linker that Rust already needs.
+//! What the other steps need, installed when it is missing. Debian packages: `postgresql`, whose
+//! programs the tests start for themselves; the C compiler that SQLite is built with is the
+//! linker that Rust already needs.
 
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -19,8 +20,9 @@ pub enum Runner {
     CargoTest,
 }
 
-/// Makes sure that format, clippy and a test runner are there.
+/// Makes sure that format, clippy, PostgreSQL and a test runner are there.
 pub fn install(root: &Path) -> Result<()> {
+    install_postgres()?;
     for component in ["rustfmt", "clippy"] {
         let subcommand = if component == "rustfmt" { "fmt" } else { "clippy" };
         if !is_present(root, subcommand) {
@@ -45,6 +47,40 @@ pub fn install(root: &Path) -> Result<()> {
 /// The test runner of this machine as it is now.
 pub fn runner(root: &Path) -> Runner {
     if is_present(root, "nextest") { Runner::Nextest } else { Runner::CargoTest }
+}
+
+/// Where Debian has its programs: one folder for each major version, none of them on PATH.
+const POSTGRES_INSTALLED: &str = "/usr/lib/postgresql";
+
+fn install_postgres() -> Result<()> {
+    if has_postgres() {
+        return Ok(());
+    }
+    eprintln!("PostgreSQL is missing: installing the Debian package postgresql");
+    let installed = ["update", "install"].iter().all(|verb| {
+        let mut apt = Command::new("apt-get");
+        apt.args(["--yes", "--quiet", verb]).env("DEBIAN_FRONTEND", "noninteractive");
+        if *verb == "install" {
+            apt.args(["--no-install-recommends", "postgresql"]);
+        }
+        apt.status().is_ok_and(|status| status.success())
+    });
+    if installed && has_postgres() {
+        return Ok(());
+    }
+    bail!(
+        "the tests start a PostgreSQL of their own, and its programs are not here: install \
+         version 15 or later, on Debian with `sudo apt-get install postgresql`, elsewhere so \
+         that `postgres` and `initdb` are on PATH"
+    )
+}
+
+fn has_postgres() -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&paths)
+        .any(|folder| ["postgres", "initdb"].iter().all(|program| folder.join(program).is_file()));
+    let versions = std::fs::read_dir(POSTGRES_INSTALLED).into_iter().flatten().flatten();
+    on_path || versions.map(|entry| entry.path()).any(|path| path.join("bin/initdb").is_file())
 }
 
 fn is_present(root: &Path, subcommand: &str) -> bool {

@@ -6,7 +6,7 @@
 //! core, store, exec ◄─ engine
 //! core, store, engine ◄─ server
 //! all of these ◄─ cli (package `mainspring`)
-//! testkit: a dev-dependency of others, never more
+//! testkit, throwaway: dev-dependencies of others, never more
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -15,6 +15,9 @@ use std::path::Path;
 use cargo_metadata::{CargoOpt, DependencyKind, Metadata, MetadataCommand};
 
 const TESTKIT: &str = "testkit";
+const THROWAWAY: &str = "throwaway";
+/// Rooms that are never part of the product.
+const FOR_TESTS: &[&str] = &[TESTKIT, THROWAWAY];
 
 /// Room → the rooms it may depend on. A room that is not here may not exist.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -25,12 +28,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("engine", &["core", "store", "exec"]),
     ("server", &["core", "store", "engine"]),
     ("cli", &["core", "store", "exec", "worker", "engine", "server"]),
-    (TESTKIT, &["core", "store", "exec", "engine"]),
+    (TESTKIT, &["core", "store", "exec", "engine", THROWAWAY]),
+    (THROWAWAY, &[]),
     ("xtask", &[]),
 ];
 
-/// Rooms whose tests may not use testkit: core is at the bottom of it, xtask has no use for it.
-const WITHOUT_TESTKIT: &[&str] = &["core", "xtask"];
+/// Rooms whose tests may use neither: core is at the bottom of all, the others have no use for
+/// them.
+const WITHOUT: &[&str] = &["core", "xtask", THROWAWAY];
 
 /// Core decides: it may not reach what waits, stores or talks, not even through others.
 const NOT_IN_CORE: &[&str] = &["tokio", "rusqlite", "reqwest", "hyper"];
@@ -57,11 +62,12 @@ fn violation(arrow: &Arrow) -> Option<String> {
     let Some((_, allowed)) = ALLOWED.iter().find(|(room, _)| room == from) else {
         return Some(format!("{from} is not among the rooms in this test: add it to ALLOWED"));
     };
-    if to == TESTKIT && *kind == DependencyKind::Development {
-        let strict = WITHOUT_TESTKIT.contains(&from.as_str());
+    let is_for_tests = FOR_TESTS.contains(&to.as_str());
+    if is_for_tests && *kind == DependencyKind::Development {
+        let strict = WITHOUT.contains(&from.as_str());
         return strict.then(|| format!("{from} → {to}: {from} depends on no room, tests included"));
     }
-    if to == TESTKIT {
+    if is_for_tests && from != TESTKIT {
         return Some(format!("{from} → {to}: only as a dev-dependency"));
     }
     if allowed.contains(&to.as_str()) {
@@ -197,11 +203,14 @@ fn an_allowed_arrow_passes() {
 }
 
 #[test]
-fn testkit_is_for_tests_only() {
-    assert_eq!(found("engine", TESTKIT, DependencyKind::Development), 0);
-    assert_eq!(found("engine", TESTKIT, DependencyKind::Normal), 1);
-    assert_eq!(found("cli", TESTKIT, DependencyKind::Build), 1);
-    assert_eq!(found("core", TESTKIT, DependencyKind::Development), 1);
+fn rooms_for_tests_are_for_tests_only() {
+    for room in [TESTKIT, THROWAWAY] {
+        assert_eq!(found("engine", room, DependencyKind::Development), 0);
+        assert_eq!(found("engine", room, DependencyKind::Normal), 1);
+        assert_eq!(found("cli", room, DependencyKind::Build), 1);
+        assert_eq!(found("core", room, DependencyKind::Development), 1);
+    }
+    assert_eq!(found(THROWAWAY, TESTKIT, DependencyKind::Normal), 1);
 }
 
 #[test]

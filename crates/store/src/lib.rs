@@ -7,10 +7,12 @@ mod refused;
 mod thread;
 mod memory;
 mod sqlite;
+mod postgres;
 
 pub use contract::{
     Audited, CommitError, Done, Expired, Fence, ReadError, Reading, Registration, RunsQuery, Store,
     StoredRun, VersionsQuery,
 };
 pub use memory::{Memory, Model};
+pub use postgres::{ConnectError, Postgres};
 pub use sqlite::{OpenError, Sqlite};

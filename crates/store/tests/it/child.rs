@@ -12,7 +12,8 @@ use crate::rows::{SCHEDULER, attempt_id, head, plain, progress, run_id, task};
 use mainspring_core::ids::RunKey;
 use mainspring_core::kernel::row::{Log, RunStatus};
 use mainspring_core::world::batch::Change;
-use mainspring_store::{RunsQuery, Sqlite, Store, StoredRun};
+use mainspring_store::{Postgres, RunsQuery, Sqlite, Store, StoredRun};
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -22,11 +23,11 @@ const WRITE: &str = "MAINSPRING_STORE_TEST_WRITE";
 const READ: &str = "MAINSPRING_STORE_TEST_READ";
 /// Enough for a batch to fill many pages.
 const TASKS: u32 = 100;
-const ON_THEIR_WAY: usize = 3;
+pub const ON_THEIR_WAY: usize = 3;
 
 /// Batch `number` is whole when its run has all its tasks and its log, and the run before it
 /// has ended.
-fn batch(number: u64) -> Vec<Change> {
+pub fn batch(number: u64) -> Vec<Change> {
     let run = RunKey::new(1, number);
     let mut changes = vec![Change::NewRun(head(number), progress(RunStatus::Running, number))];
     if number > 1 {
@@ -56,12 +57,20 @@ pub fn last_whole(store: &dyn Store) -> u64 {
     head.key.sequence()
 }
 
+/// A database by its path or its URL.
+pub fn open(place: &OsStr) -> Box<dyn Store> {
+    match place.to_str().filter(|place| place.starts_with("postgres://")) {
+        Some(url) => Box::new(Postgres::open(url).unwrap()),
+        None => Box::new(Sqlite::open(Path::new(place)).unwrap()),
+    }
+}
+
 /// Does nothing unless a parent asks for it.
 #[test]
 fn commits_until_it_is_killed() {
-    let Some(path) = std::env::var_os(WRITE) else { return };
-    let store = Sqlite::open(Path::new(&path)).unwrap();
-    let registration = register(&store, SCHEDULER);
+    let Some(place) = std::env::var_os(WRITE) else { return };
+    let store = open(&place);
+    let registration = register(&*store, SCHEDULER);
     let (free, slots) = mpsc::channel();
     (0..ON_THEIR_WAY).for_each(|_| free.send(()).unwrap());
     for number in registration.next_run.. {
@@ -94,9 +103,9 @@ pub struct Process {
 }
 
 impl Process {
-    pub fn writing(path: &Path) -> Self {
+    pub fn writing(place: impl AsRef<OsStr>) -> Self {
         let mut command = command("child::commits_until_it_is_killed");
-        Self::start(command.env(WRITE, path))
+        Self::start(command.env(WRITE, place))
     }
 
     /// A reader that is not root, for whom permissions count.

@@ -3,41 +3,51 @@
 
 use crate::asking::{ask, register};
 use crate::chance::Chance;
-use crate::child::{Process, assert_whole, last_whole};
+use crate::child::{Process, assert_whole, last_whole, open};
 use crate::rows::{SCHEDULER, run_id};
-use mainspring_store::{Sqlite, Store};
+use mainspring_store::Sqlite;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-const ROUNDS: u64 = 20;
 
 #[test]
 fn what_was_acknowledged_survives_a_kill() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("db");
+    survives_kills(path.as_os_str(), 20, &|| check_file(&path));
+}
+
+/// The next process has the database at once, although nobody gave back its lock.
+#[test]
+fn what_was_acknowledged_to_postgres_survives_a_kill() {
+    let database = mainspring_throwaway::database();
+    survives_kills(database.url().as_ref(), 8, &|| {});
+}
+
+fn survives_kills(place: &OsStr, rounds: u64, check: &dyn Fn()) {
     let mut chance = Chance::new(1);
     let mut acknowledged = 0;
-    for round in 1..=ROUNDS {
-        acknowledged = kill_one(&path, &mut chance).unwrap_or(acknowledged);
-        let store = Sqlite::open(&path).unwrap();
-        let last = last_whole(&store);
+    for round in 1..=rounds {
+        acknowledged = kill_one(place, &mut chance).unwrap_or(acknowledged);
+        let store = open(place);
+        let last = last_whole(&*store);
         assert!(last >= acknowledged, "round {round}: {acknowledged} was acknowledged, {last} is");
         for number in 1..=last {
-            assert_whole(&store, number);
+            assert_whole(&*store, number);
         }
         assert_eq!(ask(store.run(run_id(last + 1))), None);
-        assert_eq!(register(&store, SCHEDULER).next_run, last + 1);
+        assert_eq!(register(&*store, SCHEDULER).next_run, last + 1);
         drop(store);
-        check_file(&path);
+        check();
         acknowledged = last;
     }
-    assert!(acknowledged > ROUNDS, "the children did commit");
+    assert!(acknowledged > rounds, "the children did commit");
 }
 
 /// The last batch that was acknowledged, if any. The moment falls anywhere: from before the
 /// file is there to between two commits.
-fn kill_one(path: &Path, chance: &mut Chance) -> Option<u64> {
-    let mut process = Process::writing(path);
+fn kill_one(place: &OsStr, chance: &mut Chance) -> Option<u64> {
+    let mut process = Process::writing(place);
     let mut last = None;
     let wanted = chance.below(30);
     for _ in 0..wanted {

@@ -1,5 +1,5 @@
-//! The same random sequence of commits on the model and on a database file, all reads compared
-//! after each.
+//! The same random sequence of commits on the model and on a database, all reads compared after
+//! each.
 
 use crate::asking::{ask, commit, register};
 use crate::chance::{Chance, Runs};
@@ -7,8 +7,9 @@ use crate::rows::{OTHER, SCHEDULER, attempt_id, head, run_id};
 use mainspring_core::ids::RunKey;
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::world::batch::Change;
-use mainspring_store::{CommitError, Fence, Memory, RunsQuery, Sqlite, Store, VersionsQuery};
-use std::path::PathBuf;
+use mainspring_store::{
+    CommitError, Fence, Memory, Postgres, RunsQuery, Sqlite, Store, VersionsQuery,
+};
 
 const SEQUENCES: u64 = 16;
 const STEPS: u64 = 30;
@@ -16,13 +17,31 @@ const STEPS: u64 = 30;
 #[test]
 fn sqlite_does_what_the_model_does() {
     for seed in 0..SEQUENCES {
-        // Shown when it fails: a seed replays.
-        show(seed);
-        let mut pair = Pair::new(seed);
-        for _ in 0..STEPS {
-            pair.step();
-            pair.compare();
-        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("db");
+        does_what_the_model_does(seed, &|| Box::new(Sqlite::open(&path).unwrap()));
+    }
+}
+
+#[test]
+fn postgres_does_what_the_model_does() {
+    // Each answer takes a way through two processes.
+    for seed in 0..SEQUENCES / 2 {
+        let database = mainspring_throwaway::database();
+        does_what_the_model_does(seed, &|| Box::new(Postgres::open(&database.url()).unwrap()));
+    }
+}
+
+/// Opens the store under test, also again after it was closed.
+type Open<'a> = &'a dyn Fn() -> Box<dyn Store>;
+
+fn does_what_the_model_does(seed: u64, open: Open<'_>) {
+    // Shown when it fails: a seed replays.
+    show(seed);
+    let mut pair = Pair::new(seed, open);
+    for _ in 0..STEPS {
+        pair.step();
+        pair.compare();
     }
 }
 
@@ -31,14 +50,13 @@ fn show(seed: u64) {
     println!("seed {seed}");
 }
 
-struct Pair {
+struct Pair<'a> {
     chance: Chance,
     model: Memory,
-    sqlite: Option<Sqlite>,
-    path: PathBuf,
+    open: Open<'a>,
+    other: Option<Box<dyn Store>>,
     fences: [Fence; 2],
     runs: Runs,
-    _folder: tempfile::TempDir,
 }
 
 #[derive(Debug, PartialEq)]
@@ -48,30 +66,28 @@ enum Fate {
     Failed,
 }
 
-impl Pair {
-    fn new(seed: u64) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("db");
-        let (model, sqlite) = (Memory::new(), Sqlite::open(&path).unwrap());
+impl<'a> Pair<'a> {
+    fn new(seed: u64, open: Open<'a>) -> Self {
+        let (model, other) = (Memory::new(), open());
         let fences = [SCHEDULER, OTHER].map(|scheduler| {
-            let registration = register(&sqlite, scheduler);
+            let registration = register(&*other, scheduler);
             assert_eq!(registration, register(&model, scheduler));
             registration.fence
         });
-        let (chance, sqlite) = (Chance::new(seed), Some(sqlite));
-        Self { chance, model, sqlite, path, fences, runs: Runs::default(), _folder: folder }
+        let (chance, other) = (Chance::new(seed), Some(other));
+        Self { chance, model, open, other, fences, runs: Runs::default() }
     }
 
-    fn sqlite(&self) -> &Sqlite {
-        self.sqlite.as_ref().expect("open between steps")
+    fn other(&self) -> &dyn Store {
+        &**self.other.as_ref().expect("open between steps")
     }
 
     fn step(&mut self) {
         match self.chance.below(20) {
             0 => self.register_again(),
             1 => {
-                self.sqlite = None;
-                self.sqlite = Some(Sqlite::open(&self.path).unwrap());
+                self.other = None;
+                self.other = Some((self.open)());
             }
             2 => self.commit_fenced(),
             3 => self.commit_contradiction(),
@@ -93,7 +109,7 @@ impl Pair {
     fn register_again(&mut self) {
         let at = usize::from(self.chance.one_in(2));
         let scheduler = self.fences[at].scheduler;
-        let registration = register(self.sqlite(), scheduler);
+        let registration = register(self.other(), scheduler);
         assert_eq!(registration, register(&self.model, scheduler));
         self.fences[at] = registration.fence;
     }
@@ -123,8 +139,8 @@ impl Pair {
             Err(CommitError::Failed { .. }) => Fate::Failed,
             Err(error @ CommitError::Fsync { .. }) => panic!("{error}"),
         };
-        let (sqlite, model) = (fate(self.sqlite()), fate(&self.model));
-        assert_eq!(sqlite, model);
+        let (other, model) = (fate(self.other()), fate(&self.model));
+        assert_eq!(other, model);
         model
     }
 
@@ -182,7 +198,7 @@ impl Pair {
     }
 
     fn same<T: PartialEq + std::fmt::Debug>(&self, read: impl Fn(&dyn Store) -> T) {
-        assert_eq!(read(self.sqlite()), read(&self.model));
+        assert_eq!(read(self.other()), read(&self.model));
     }
 
     fn query(&mut self) -> RunsQuery {

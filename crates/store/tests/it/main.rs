@@ -10,3 +10,6 @@ mod differential;
 mod child;
 mod crash;
 mod files;
+mod servers;
+mod outage;
+mod private;

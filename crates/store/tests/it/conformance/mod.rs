@@ -12,4 +12,5 @@ mod dropping;
 mod keys;
 mod audit;
 mod tokens;
+mod odd_text;
 mod suite;

@@ -1,9 +1,10 @@
 //! Every case, on every store.
 
 use super::{
-    audit, changes, dropping, history, keys, lists, lives, rows_kept, tokens, whole, workflows,
+    audit, changes, dropping, history, keys, lists, lives, odd_text, rows_kept, tokens, whole,
+    workflows,
 };
-use mainspring_store::{Memory, Sqlite};
+use mainspring_store::{Memory, Postgres, Sqlite};
 
 macro_rules! suite {
     ($($room:ident::$case:ident,)*) => {
@@ -16,6 +17,13 @@ macro_rules! suite {
             $(#[test] fn $case() {
                 let folder = tempfile::tempdir().unwrap();
                 $room::$case(&Sqlite::open(&folder.path().join("db")).unwrap());
+            })*
+        }
+        mod postgres {
+            use super::*;
+            $(#[test] fn $case() {
+                let database = mainspring_throwaway::database();
+                $room::$case(&Postgres::open(&database.url()).unwrap());
             })*
         }
     };
@@ -69,4 +77,6 @@ suite! {
     audit::what_was_refused_leaves_no_record,
     tokens::tokens_are_read_as_they_were_written,
     tokens::a_token_goes_with_its_sessions,
+    odd_text::strings_are_read_as_they_were_written,
+    odd_text::odd_names_are_found_and_ordered_by_their_bytes,
 }

@@ -1,0 +1,144 @@
+//! A connection that is opened again after it was lost.
+//!
+//! ```text
+//!            ┌────────── lost ──────────┐
+//!   up ──────┘                          ▼
+//!    ▲                                down ──┐ tried again by itself after 0.1 s, 0.2 s, … 5 s,
+//!    └───── connected, lock taken ──────┘ ◄──┘ and at once by whoever needs it, unless the last
+//!                                              try was only just now
+//! ```
+
+use super::fault::{self, Fault, within};
+use super::lock;
+use super::place::Place;
+use super::session::{Backend, Role, Session};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+
+/// Whoever asks within this time after a failed try is told the same: behind a host that does
+/// not answer, every try takes seconds, and those who queue meanwhile shall not each wait anew.
+const SAME_ANSWER: Duration = Duration::from_millis(100);
+/// For a connection with all that belongs to it, from name to lock.
+const PATIENCE: Duration = Duration::from_secs(20);
+const DELAY_MIN: Duration = Duration::from_millis(100);
+const DELAY_MAX: Duration = Duration::from_secs(5);
+
+pub(super) struct Link {
+    place: Arc<Place>,
+    role: Role,
+    session: Option<Session>,
+    /// Whose lock may still be held by a connection that is dead.
+    former: Option<Backend>,
+    down: Down,
+}
+
+struct Down {
+    tried: Option<Instant>,
+    delay: Duration,
+    why: Why,
+}
+
+/// What a fault was, to be told again.
+enum Why {
+    Unreachable(String),
+    Taken(String),
+}
+
+impl Why {
+    fn of(fault: &Fault, place: &Place) -> Self {
+        match fault {
+            Fault::Taken(what) => Self::Taken(what.clone()),
+            Fault::Sql(error) => Self::Unreachable(fault::sentence(error, place)),
+            Fault::Silent => Self::Unreachable(fault::silent(place)),
+            other => Self::Unreachable(format!("{place} cannot be used: {other:?}")),
+        }
+    }
+
+    fn fault(&self) -> Fault {
+        match self {
+            Self::Unreachable(what) => Fault::Unreachable(what.clone()),
+            Self::Taken(what) => Fault::Taken(what.clone()),
+        }
+    }
+}
+
+impl Link {
+    /// Connects when it is first needed.
+    pub fn new(place: Arc<Place>, role: Role) -> Self {
+        let why = Why::Unreachable(String::new());
+        let down = Down { tried: None, delay: DELAY_MIN, why };
+        Self { place, role, session: None, former: None, down }
+    }
+
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    pub async fn session(&mut self) -> Result<&Session, Fault> {
+        self.notice();
+        if self.session.is_none() {
+            if self.down.tried.is_some_and(|tried| tried.elapsed() < SAME_ANSWER) {
+                return Err(self.down.why.fault());
+            }
+            self.connect().await?;
+        }
+        Ok(self.session.as_ref().expect("connected just now"))
+    }
+
+    /// Lets go of a connection that is of no use any more.
+    pub fn hang_up(&mut self) {
+        if let Some(session) = self.session.take() {
+            self.former = Some(session.backend().clone());
+        }
+    }
+
+    /// Whether the connection was lost since somebody looked last.
+    pub fn notice(&mut self) {
+        if self.session.as_ref().is_some_and(Session::is_lost) {
+            self.hang_up();
+        }
+    }
+
+    /// Returns when it is time to call `mend`.
+    pub async fn wants_mending(&mut self) {
+        match (&mut self.session, self.down.tried) {
+            (Some(session), _) => session.lost().await,
+            (None, Some(tried)) => sleep_until(tried + self.down.delay).await,
+            (None, None) => {}
+        }
+    }
+
+    pub async fn mend(&mut self) {
+        self.notice();
+        if self.session.is_none() {
+            // Told to whoever asks next.
+            let _ = self.connect().await;
+        }
+    }
+
+    async fn connect(&mut self) -> Result<(), Fault> {
+        match within(PATIENCE, self.connected()).await {
+            Ok(session) => {
+                self.session = Some(session);
+                self.down.tried = None;
+                self.down.delay = DELAY_MIN;
+                Ok(())
+            }
+            Err(fault) => {
+                let delay = if self.down.tried.is_none() { DELAY_MIN } else { self.down.delay * 2 };
+                let why = Why::of(&fault, &self.place);
+                self.down = Down { tried: Some(Instant::now()), delay: delay.min(DELAY_MAX), why };
+                Err(fault)
+            }
+        }
+    }
+
+    async fn connected(&self) -> Result<Session, Fault> {
+        let session = Session::connect(&self.place, self.role).await?;
+        if self.role == Role::Writer {
+            lock::take(&session, self.former.as_ref()).await?;
+        }
+        Ok(session)
+    }
+}

@@ -1,0 +1,180 @@
+//! The database behind the contract of every store.
+
+use super::fault::Fault;
+use super::open::ConnectError;
+use super::place::Place;
+use super::reader::{Readers, ended};
+use super::schema;
+use super::session::{Role, Session};
+use super::tables::{
+    attempts, audit, idempotency_keys, logs, run_drop, run_list, runs, tasks, tokens, versions,
+    workflows,
+};
+use super::writer::{Job, Writer};
+use crate::contract::{
+    Audited, CommitError, Done, Expired, Fence, ReadError, Reading, Registration, RunsQuery, Store,
+    StoredRun, VersionsQuery,
+};
+use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
+use mainspring_core::kernel::row::{
+    AttemptRow, Log, RunHead, RunProgress, VersionRow, WorkflowRow,
+};
+use mainspring_core::time::Timestamp;
+use mainspring_core::world::batch::Change;
+use std::sync::Arc;
+use tokio::runtime::Builder;
+use tokio::sync::oneshot;
+
+/// A PostgreSQL database. Dropping it finishes what was handed over and waits for its threads.
+#[derive(Debug)]
+pub struct Postgres {
+    readers: Readers,
+    /// None when it was opened for reading only.
+    writer: Option<Writer>,
+}
+
+impl Postgres {
+    /// Opens the database for deciding: keeps every other server out, and brings its schema up
+    /// to date. The database itself must exist.
+    pub fn open(url: &str) -> Result<Self, ConnectError> {
+        let place = Arc::new(Place::parse(url)?);
+        let writer = Writer::start(&place)?;
+        Ok(Self { readers: Self::readers(&place)?, writer: Some(writer) })
+    }
+
+    /// Opens the database for looking, also while a server writes to it. Creates nothing,
+    /// migrates nothing, takes no lock.
+    pub fn open_read_only(url: &str) -> Result<Self, ConnectError> {
+        let place = Arc::new(Place::parse(url)?);
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| ConnectError::thread(error, &place))?;
+        let looked = runtime.block_on(async {
+            let session = Session::connect(&place, Role::Reader).await?;
+            schema::check(&session).await
+        });
+        looked.map_err(|unfit| ConnectError::of(unfit, &place))?;
+        Ok(Self { readers: Self::readers(&place)?, writer: None })
+    }
+
+    fn readers(place: &Arc<Place>) -> Result<Readers, ConnectError> {
+        Readers::start(place).map_err(|error| ConnectError::thread(error, place))
+    }
+
+    /// Has the writer do something and waits for what it says.
+    fn have_done<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(oneshot::Sender<Result<T, ReadError>>) -> Job,
+    ) -> Reading<'static, T> {
+        let (reply, answer) = oneshot::channel();
+        match &self.writer {
+            Some(writer) => writer.send(job(reply)),
+            None => {
+                let what = READ_ONLY.to_owned();
+                let _ = reply.send(Err(ReadError::Failed { what, source: None }));
+            }
+        }
+        Box::pin(async move { answer.await.unwrap_or_else(|_| Err(ended())) })
+    }
+}
+
+const READ_ONLY: &str = "the database was opened for reading only";
+
+async fn load(session: &Session, id: RunId) -> Result<Option<StoredRun>, Fault> {
+    let answers = session.snapshot(&[runs::load(id), tasks::of_run(id)]).await?;
+    let [run, rows] = &answers[..] else { return Ok(None) };
+    let Some(run) = run.first() else { return Ok(None) };
+    let (head, progress) = runs::read(run)?;
+    let tasks = rows.iter().map(tasks::read).collect::<Result<Vec<_>, Fault>>()?;
+    Ok(Some(StoredRun { head, progress, tasks }))
+}
+
+impl Store for Postgres {
+    fn register(&self, scheduler: SchedulerId) -> Reading<'_, Registration> {
+        self.have_done(|reply| Job::Register { scheduler, reply })
+    }
+
+    fn commit(&self, fence: Fence, changes: Vec<Change>, done: Done) {
+        match &self.writer {
+            Some(writer) => writer.send(Job::Commit { fence, changes, done }),
+            None => self.readers.run(move || {
+                let what = READ_ONLY.to_owned();
+                done(Err(CommitError::Failed { what, source: None }));
+            }),
+        }
+    }
+
+    fn unfinished(&self, scheduler: SchedulerId) -> Reading<'_, Vec<(RunKey, RunId)>> {
+        self.readers.ask(async move |session| runs::unfinished(session, scheduler).await)
+    }
+
+    fn run(&self, id: RunId) -> Reading<'_, Option<StoredRun>> {
+        self.readers.ask(async move |session| load(session, id).await)
+    }
+
+    fn runs(&self, query: RunsQuery) -> Reading<'_, Vec<(RunHead, RunProgress)>> {
+        self.readers.ask(async move |session| run_list::list(session, &query).await)
+    }
+
+    fn version(&self, workflow: &str, number: Option<u32>) -> Reading<'_, Option<VersionRow>> {
+        let workflow = workflow.to_owned();
+        self.readers.ask(async move |session| versions::load(session, &workflow, number).await)
+    }
+
+    fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>> {
+        self.readers.ask(async move |session| attempts::of_run(session, run).await)
+    }
+
+    fn log(&self, run: RunKey, attempt: AttemptId) -> Reading<'_, Option<Log>> {
+        self.readers.ask(async move |session| logs::load(session, run, attempt).await)
+    }
+
+    fn workflow(&self, name: &str) -> Reading<'_, Option<WorkflowRow>> {
+        let name = name.to_owned();
+        self.readers.ask(async move |session| workflows::load(session, &name).await)
+    }
+
+    fn workflows(&self, after: Option<&str>, limit: usize) -> Reading<'_, Vec<WorkflowRow>> {
+        let after = after.map(str::to_owned);
+        self.readers
+            .ask(async move |session| workflows::list(session, after.as_deref(), limit).await)
+    }
+
+    fn versions(&self, query: VersionsQuery<'_>) -> Reading<'_, Vec<VersionRow>> {
+        let VersionsQuery { workflow, below, limit } = query;
+        let workflow = workflow.to_owned();
+        self.readers.ask(async move |session| {
+            versions::list(session, VersionsQuery { workflow: &workflow, below, limit }).await
+        })
+    }
+
+    fn changed(
+        &self,
+        scheduler: SchedulerId,
+        after: u64,
+        limit: usize,
+    ) -> Reading<'_, Vec<(RunHead, RunProgress)>> {
+        self.readers.ask(async move |session| runs::changed(session, scheduler, after, limit).await)
+    }
+
+    fn key(&self, key: &IdempotencyKey) -> Reading<'_, Option<KeyRow>> {
+        let key = key.clone();
+        self.readers.ask(async move |session| idempotency_keys::load(session, &key).await)
+    }
+
+    fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {
+        self.readers.ask(async move |session| audit::list(session, below, limit).await)
+    }
+
+    fn tokens(&self) -> Reading<'_, Vec<TokenRow>> {
+        self.readers.ask(async move |session| tokens::all(session).await)
+    }
+
+    fn expired(&self, before: Timestamp, limit: usize) -> Reading<'_, Vec<Expired>> {
+        self.readers.ask(async move |session| run_drop::expired(session, before, limit).await)
+    }
+
+    fn ping(&self) -> Reading<'_, ()> {
+        self.have_done(|reply| Job::Ping { reply })
+    }
+}
