@@ -10,12 +10,15 @@ mod draw;
 mod inputs;
 mod data;
 mod find;
-mod log_text;
 mod time_text;
 mod table;
+mod print;
+mod client;
 mod signals;
 mod progress;
+mod summary;
 mod embedded;
+mod remote;
 mod commands;
 
 use std::process::ExitCode;

@@ -1,23 +1,19 @@
 //! From the command line to a command, and from its outcome to an exit code.
 
-use super::{logs, run, runs, show, validate};
+use super::{apply, audit, completions, delete, doctor, logs, orders, run, runs, show, tokens};
+use super::{trigger, validate, watch, workflows};
 use crate::args::{Cli, Command};
+use crate::client::ClientError;
 use crate::exit::Exit;
 use crate::out;
+use anyhow::{Error, Result};
 use clap::Parser as _;
 use std::process::ExitCode;
 
 pub fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
-        Command::Run(args) => run::run(&args),
-        Command::Runs(args) => runs::runs(args),
-        Command::Show(args) => show::show(&args),
-        Command::Logs(args) => logs::logs(&args),
-        Command::Validate(args) => validate::validate(&args),
-    };
-    let exit = outcome.unwrap_or_else(|error| {
+    let exit = command(Cli::parse().command).unwrap_or_else(|error| {
         out::error(&error);
-        Exit::Usage
+        exit_of(&error)
     });
     match out::failure() {
         // Whoever asked must not take half an answer for a whole one.
@@ -27,4 +23,33 @@ pub fn main() -> ExitCode {
         }
         _ => exit.into(),
     }
+}
+
+fn command(command: Command) -> Result<Exit> {
+    match command {
+        Command::Run(args) => run::run(&args),
+        Command::Runs(args) => runs::runs(args),
+        Command::Show(args) => show::show(&args),
+        Command::Logs(args) => logs::logs(&args),
+        Command::Validate(args) => validate::validate(&args),
+        Command::Apply(args) => apply::apply(&args),
+        Command::Workflows(args) => workflows::workflows(&args),
+        Command::Trigger(args) => trigger::trigger(&args),
+        Command::Watch(args) => watch::watch(&args),
+        Command::Cancel(args) => orders::cancel(&args),
+        Command::Pause(args) => orders::pause(&args),
+        Command::Resume(args) => orders::resume(&args),
+        Command::Retry(args) => orders::retry(&args),
+        Command::Delete(args) => delete::delete(&args),
+        Command::Tokens(args) => tokens::tokens(&args.command),
+        Command::Audit(args) => audit::audit(&args),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
+    }
+}
+
+/// What has no better code was asked for wrongly.
+fn exit_of(error: &Error) -> Exit {
+    let client = error.chain().find_map(|cause| cause.downcast_ref::<ClientError>());
+    client.map_or(Exit::Usage, ClientError::exit)
 }

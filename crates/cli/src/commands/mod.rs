@@ -3,9 +3,19 @@
 mod dispatch;
 mod run;
 mod resume;
+mod validate;
 mod runs;
 mod show;
 mod logs;
-mod validate;
+mod workflows;
+mod apply;
+mod trigger;
+mod watch;
+mod orders;
+mod delete;
+mod tokens;
+mod audit;
+mod completions;
+mod doctor;
 
 pub use dispatch::main;
