@@ -8,7 +8,6 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
 use crate::checkout::{self, cargo};
-use crate::generated;
 use crate::tidy;
 use crate::tools::{self, Runner};
 
@@ -23,8 +22,6 @@ pub enum Step {
     Clippy,
     /// The house rules
     Tidy,
-    /// Generated files are current
-    Gen,
     /// Examples in doc comments
     Doc,
     /// All other tests
@@ -66,7 +63,6 @@ pub fn run(root: &Path, step: Step) -> Result<Duration> {
         Step::Fmt => cargo_step(root, name, FMT),
         Step::Clippy => cargo_step(root, name, CLIPPY),
         Step::Tidy => announced(name, "the house rules", || tidy::report::run(root)),
-        Step::Gen => announced(name, "generated files are current", || generated::check(root)),
         Step::Doc if has_doc_tests(root)? => cargo_step(root, name, DOC),
         Step::Doc => announced(name, "no examples in doc comments, nothing to run", || Ok(())),
         Step::Test => match tools::runner(root) {
@@ -136,7 +132,6 @@ fn name(step: Step) -> &'static str {
         Step::Fmt => "fmt",
         Step::Clippy => "clippy",
         Step::Tidy => "tidy",
-        Step::Gen => "gen",
         Step::Doc => "doc",
         Step::Test => "test",
     }

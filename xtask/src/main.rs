@@ -54,11 +54,7 @@ enum Command {
         named: Option<String>,
     },
     /// Write the files that come from code: docs/states.md
-    Gen {
-        /// Only say whether they are current
-        #[arg(long)]
-        check: bool,
-    },
+    Gen,
     /// Measure what it costs, beside what the machine can do
     Bench(bench::Args),
     /// Clone HEAD into a temporary folder and run `.ci/run` there, from a cold cache
@@ -84,8 +80,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
         Command::Tidy => tidy::report::run(&root),
         Command::Sim { options } => sim::run(&root, options),
         Command::Mutants { seeds, named } => mutants::hunt::run(&root, *seeds, named.as_deref()),
-        Command::Gen { check: true } => generated::check(&root),
-        Command::Gen { check: false } => generated::write(&root),
+        Command::Gen => generated::write(&root),
         Command::CleanClone => clean_clone::run(&root),
     }
 }

@@ -64,6 +64,9 @@ pub enum Command {
     Show(ShowArgs),
     /// Print what a task wrote to stdout and stderr
     Logs(LogsArgs),
+    /// Serve the HTTP API, schedule and carry out runs
+    #[command(after_help = SERVER_HELP)]
+    Server(ServerArgs),
     /// Check workflow files; exit code 0 when all are good, else 2
     Validate(ValidateArgs),
     /// Deploy workflow files to a server; the same text twice makes no new version
@@ -93,6 +96,61 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Check that all is well here, and say what to do if not; exit code 1 when it is not
     Doctor(DoctorArgs),
+}
+
+const SERVER_HELP: &str = "\
+Values come from flags, else from MAINSPRING_… variables, else from the configuration file, else
+from defaults; --print-config shows each value and where it came from.
+
+SIGTERM or Ctrl-C drains: no new attempt starts, processes that run get --drain time to end, what
+is left is stopped and starts again in the next life, uncounted. A second signal leaves at once.
+
+Examples:
+  mainspring server
+  mainspring server --listen 127.0.0.1:9000 --data /var/lib/mainspring
+  mainspring server --print-config";
+
+#[derive(Clone, Debug, Args)]
+pub struct ServerArgs {
+    /// Where to listen; may be given more than once [default: 127.0.0.1:8070]
+    #[arg(long, value_name = "ADDRESS", env = "MAINSPRING_LISTEN", value_delimiter = ',')]
+    pub listen: Vec<std::net::SocketAddr>,
+    /// Where the database and the logs are kept [default: .mainspring]
+    #[arg(long, value_name = "DIR", env = "MAINSPRING_DATA")]
+    pub data: Option<PathBuf>,
+    /// The configuration file [default: mainspring.toml, if there is one]
+    #[arg(long, value_name = "FILE", env = "MAINSPRING_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// Where processes start that do not say otherwise [default: the current directory]
+    #[arg(long, value_name = "DIR", env = "MAINSPRING_WORKDIR")]
+    pub workdir: Option<PathBuf>,
+    /// Processes at once [default: 4 for each core]
+    #[arg(long, value_name = "N", env = "MAINSPRING_MAX_PROCESSES")]
+    pub max_processes: Option<NonZeroU32>,
+    /// A variable of this environment that tasks see; may be given more than once
+    #[arg(long, value_name = "NAME", env = "MAINSPRING_PASS_ENV", value_delimiter = ',')]
+    pub pass_env: Vec<String>,
+    /// Listen beyond this machine although no token is asked for
+    #[arg(long, env = "MAINSPRING_INSECURE")]
+    pub insecure: bool,
+    /// A name beside its addresses that the server answers to while no token is asked for
+    #[arg(long = "host", value_name = "NAME", env = "MAINSPRING_HOSTS", value_delimiter = ',')]
+    pub hosts: Vec<String>,
+    /// Certificate chain for TLS, PEM
+    #[arg(long, value_name = "FILE", env = "MAINSPRING_TLS_CERTIFICATE")]
+    pub tls_certificate: Option<PathBuf>,
+    /// Private key for TLS, PEM
+    #[arg(long, value_name = "FILE", env = "MAINSPRING_TLS_KEY")]
+    pub tls_key: Option<PathBuf>,
+    /// How long runs are kept after their end, like 30d [default: 30d]
+    #[arg(long, value_name = "DURATION", env = "MAINSPRING_RETENTION")]
+    pub retention: Option<String>,
+    /// How long processes may go on when the server is asked to end [default: 30s]
+    #[arg(long, value_name = "DURATION", env = "MAINSPRING_DRAIN")]
+    pub drain: Option<String>,
+    /// Print the configuration with the origin of each value, and leave
+    #[arg(long)]
+    pub print_config: bool,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -133,7 +191,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N")]
     pub max_processes: Option<NonZeroU32>,
     /// A variable of this environment that tasks see, beside PATH, HOME and LANG
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = variable_name)]
     pub pass_env: Vec<String>,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
@@ -146,6 +204,14 @@ pub struct ValidateArgs {
     pub files: Vec<PathBuf>,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
+}
+
+/// A value has no place here: it is that of this environment.
+fn variable_name(text: &str) -> Result<String, &'static str> {
+    match text.contains('=') || text.is_empty() {
+        true => Err("a variable's name, without `=` and a value"),
+        false => Ok(text.to_owned()),
+    }
 }
 
 #[cfg(test)]

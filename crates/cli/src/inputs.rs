@@ -1,7 +1,7 @@
 //! A run's input from the command line: `--input-file` first, then each `--input`.
 
 use mainspring_core::json::Json;
-use mainspring_core::limits::RUN_INPUT_BYTES_MAX;
+use mainspring_core::limits::{DOCUMENT_DEPTH_MAX, RUN_INPUT_BYTES_MAX};
 use mainspring_core::spec::input::check_input;
 use serde_json::{Map, Value};
 use std::io::Read as _;
@@ -36,13 +36,23 @@ pub fn gather(given: &Given<'_>, schema: Option<&Json>) -> Result<Json, Vec<Stri
     if !problems.is_empty() {
         return Err(problems);
     }
-    check_input(schema, &Json::from_value(&Value::Object(input))).map_err(|found| {
+    let input = Json::from_value(&Value::Object(input));
+    check_whole(&input).map_err(|problem| vec![problem])?;
+    check_input(schema, &input).map_err(|found| {
         let place = |path: String| match path.as_str() {
             "" => "the input".to_owned(),
             path => format!("input {}", path.trim_start_matches('/').replace('/', ".")),
         };
         found.into_iter().map(|it| format!("{}: {}", place(it.path), it.message)).collect()
     })
+}
+
+/// Each part may be within the limits, and the whole not.
+fn check_whole(input: &Json) -> Result<(), String> {
+    if input.as_str().len() > RUN_INPUT_BYTES_MAX {
+        return Err(format!("the input has more than {RUN_INPUT_BYTES_MAX} bytes"));
+    }
+    Json::parse(input.as_str()).map(drop).map_err(|error| format!("the input is {error}"))
 }
 
 /// Problems that show without the workflow.
@@ -70,6 +80,10 @@ fn read_file(path: &Path) -> Result<Map<String, Value>, String> {
 
 fn split(given: &str) -> Result<(&str, &str), String> {
     match given.split_once('=') {
+        // Before anything so deep is built: it could not even be taken apart again.
+        Some((key, _)) if key.split('.').count() > DOCUMENT_DEPTH_MAX => {
+            Err(format!("--input with a key of more than {DOCUMENT_DEPTH_MAX} parts"))
+        }
         Some((key, value)) if !key.split('.').any(str::is_empty) => Ok((key, value)),
         _ => Err(format!("--input {given:?}: write it as KEY=VALUE")),
     }

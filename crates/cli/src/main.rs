@@ -19,6 +19,7 @@ mod progress;
 mod summary;
 mod embedded;
 mod remote;
+mod server;
 mod commands;
 
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
 //! What a person or an operating system asks of a running `mainspring run`.
 
 use anyhow::{Context as _, Result};
+use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,11 +17,16 @@ pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Option<Signal>,
+    /// When the last wish to end was heard.
+    wished: Option<Instant>,
     /// Heard and let pass: a write beyond `ulimit -f` then fails like one on a full disk, instead
     /// of ending the program.
     _file_size: Signal,
 }
 
+/// Signals this close to each other are one wish: `timeout` signals the program and then its
+/// group, and nobody presses keys that fast.
+const TOGETHER: Duration = Duration::from_millis(50);
 /// SIGXFSZ on Linux.
 const FILE_SIZE_EXCEEDED: i32 = 25;
 
@@ -35,15 +41,22 @@ impl Signals {
                 true => None,
                 false => Some(listen(SignalKind::hangup())?),
             },
+            wished: None,
             _file_size: listen(SignalKind::from_raw(FILE_SIZE_EXCEEDED))?,
         })
     }
 
     pub async fn next(&mut self) -> Asked {
-        tokio::select! {
-            _ = self.interrupt.recv() => Asked::End,
-            _ = self.terminate.recv() => Asked::End,
-            () = heard(&mut self.hang_up) => Asked::Leave,
+        loop {
+            tokio::select! {
+                _ = self.interrupt.recv() => {}
+                _ = self.terminate.recv() => {}
+                () = heard(&mut self.hang_up) => return Asked::Leave,
+            }
+            let before = self.wished.replace(Instant::now());
+            if before.is_none_or(|before| before.elapsed() > TOGETHER) {
+                return Asked::End;
+            }
         }
     }
 }

@@ -75,6 +75,11 @@ impl<A> Cycle<A> {
         &self.world
     }
 
+    /// For orders that no request carries.
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
     pub fn is_committing(&self) -> bool {
         self.in_flight.is_some()
     }
@@ -330,6 +335,12 @@ mod tests {
         let (head, mut progress) = run.expect("it is new");
         let (id, status) = (head.id, progress.status);
         assert_eq!(status, RunStatus::Success);
+        let events = &cycle.in_flight.as_ref().expect("it is being committed").events;
+        let told = events.iter().filter_map(|event| match event {
+            Event::Run(head, progress) => Some((head.id, progress.status)),
+            Event::Task(..) => None,
+        });
+        assert_eq!(told.collect::<Vec<_>>(), [(id, status)]);
         ask(&mut cycle, command(RunId::from_bytes([7; 16])), Prefetched::default());
 
         // Durable before this batch: the run, not ended.

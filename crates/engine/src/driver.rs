@@ -6,7 +6,7 @@ use crate::act::Orders;
 use crate::clock::Clock;
 use crate::cycle::{Cycle, Done, Offered, Reading, Step};
 use crate::engine::{EngineConfig, Load, NotDone, Stopped};
-use crate::inbox::{Ask, Control, Inbox, Mail, Request};
+use crate::inbox::{Ask, Control, Drain, Inbox, Mail, Request};
 use crate::prefetch;
 use mainspring_core::ids::{AttemptId, Ticket};
 use mainspring_core::world::batch::{Change, Effect};
@@ -17,6 +17,7 @@ use mainspring_store::{CommitError, Fence, ReadError, Registration};
 use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
+use tokio::sync::watch;
 
 /// Requests taken from the inbox at once; the rest wait where they are counted.
 const REQUESTS_AT_ONCE: usize = 1_024;
@@ -40,6 +41,9 @@ pub(crate) struct Driver {
     cycle: Option<Cycle<Ask>>,
     backlog: Mail,
     trouble: Option<Trouble>,
+    draining: Option<Drain>,
+    /// Told when nothing is live any more and nothing is left to commit, while draining.
+    quiet: watch::Sender<bool>,
     stopping: bool,
 }
 
@@ -66,6 +70,8 @@ impl Driver {
             cycle: None,
             backlog: Mail::default(),
             trouble: None,
+            draining: None,
+            quiet: watch::Sender::new(false),
             stopping: false,
         };
         driver.take_up(registration, snapshots);
@@ -91,6 +97,28 @@ impl Driver {
         let only = world.live().map(|ticket| ticket.attempt).collect();
         self.hand_over(Orders { only: Some(only), ..Orders::default() });
         self.cycle = Some(Cycle::new(world));
+        self.drain_world();
+    }
+
+    fn drain_world(&mut self) {
+        let (Some(drain), Some(cycle)) = (self.draining, &mut self.cycle) else { return };
+        cycle.world_mut().start_nothing_more();
+        if drain == Drain::StopAll {
+            cycle.world_mut().stop_all();
+        }
+    }
+
+    /// Whether a planned end may come now.
+    pub fn quiet(&self) -> watch::Receiver<bool> {
+        self.quiet.subscribe()
+    }
+
+    fn tell_if_quiet(&self) {
+        let Some(cycle) = self.cycle.as_ref().filter(|_| self.draining.is_some()) else { return };
+        let world = cycle.world();
+        let is_quiet =
+            world.live_count() == 0 && world.deadline().is_none() && !cycle.is_committing();
+        self.quiet.send_if_modified(|quiet| std::mem::replace(quiet, is_quiet) != is_quiet);
     }
 
     /// Attempts that are live in what was loaded.
@@ -113,6 +141,7 @@ impl Driver {
             }
             self.apply_backlog();
             self.turn();
+            self.tell_if_quiet();
             let committing = self.cycle.as_ref().is_some_and(Cycle::is_committing);
             if self.stopping && !committing {
                 return Stopped::Asked;
@@ -152,6 +181,10 @@ impl Driver {
             Control::Loaded(Ok((registration, snapshots))) => self.take_up(registration, snapshots),
             Control::Loaded(Err(error)) => return self.store_failed(&error.to_string()),
             Control::Found(reading, found) => self.found(reading, *found),
+            Control::Drain(drain) => {
+                self.draining = self.draining.max(Some(drain));
+                self.drain_world();
+            }
             Control::Stop => self.stopping = true,
         }
         None

@@ -3,7 +3,7 @@
 use crate::act::{Executors, Hands};
 use crate::driver::Driver;
 use crate::events::Observer;
-use crate::inbox::{Control, Inbox, Request};
+use crate::inbox::{Control, Drain, Inbox, Request};
 use crate::prefetch;
 use mainspring_core::ids::{RunId, SchedulerId};
 use mainspring_core::world::batch::Change;
@@ -15,6 +15,9 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
+
+/// What is being stopped may take its grace, and a little.
+const STOP_PATIENCE: Duration = Duration::from_secs(15);
 
 /// What an engine is made of.
 #[derive(Clone)]
@@ -97,6 +100,7 @@ pub struct Engine {
     executors: Executors,
     threads: Vec<JoinHandle<()>>,
     stopped: watch::Receiver<Option<Stopped>>,
+    quiet: watch::Receiver<bool>,
 }
 
 impl fmt::Debug for Engine {
@@ -124,6 +128,7 @@ impl Engine {
             former: driver.live(),
         };
         let (say_stopped, stopped) = watch::channel(None);
+        let quiet = driver.quiet();
         let threads = vec![
             spawn("mainspring-act", move || hands.work(&orders))?,
             spawn("mainspring-world", move || {
@@ -131,7 +136,7 @@ impl Engine {
                 say_stopped.send_replace(Some(why));
             })?,
         ];
-        Ok(Self { inbox, executors, threads, stopped })
+        Ok(Self { inbox, executors, threads, stopped, quiet })
     }
 
     /// Offers an input and waits until its answer is durable.
@@ -152,6 +157,31 @@ impl Engine {
             Ok(why) => why.clone().unwrap_or(Stopped::Asked),
             Err(_) => Stopped::Store("the engine's thread ended unexpectedly".to_owned()),
         }
+    }
+
+    /// A planned end: starts nothing more, gives what is live some time to end, and stops the
+    /// rest, uncounted. Whatever ends meanwhile is durable when this returns, unless the store
+    /// fails. `shut_down` follows.
+    pub async fn drain(&self, patience: Duration) {
+        self.inbox.control(Control::Drain(Drain::StartNothing));
+        if tokio::time::timeout(patience, self.until_quiet()).await.is_ok() {
+            return;
+        }
+        self.inbox.control(Control::Drain(Drain::StopAll));
+        let _ = tokio::time::timeout(STOP_PATIENCE, self.until_quiet()).await;
+    }
+
+    async fn until_quiet(&self) {
+        let (mut quiet, mut stopped) = (self.quiet.clone(), self.stopped.clone());
+        tokio::select! {
+            _ = quiet.wait_for(|quiet| *quiet) => {}
+            _ = stopped.wait_for(Option::is_some) => {}
+        }
+    }
+
+    /// Asks for the end without waiting for it; what runs is killed when the process ends.
+    pub fn stop(&self) {
+        self.inbox.control(Control::Stop);
     }
 
     /// Ends the commit under way, kills whatever still runs, and waits for both.

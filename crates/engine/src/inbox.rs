@@ -36,7 +36,17 @@ pub(crate) enum Control {
     CommitDone(Result<(), CommitError>),
     Found(Reading<Ask>, Box<Result<Prefetched, ReadError>>),
     Loaded(Result<(Registration, Vec<RunSnapshot>), ReadError>),
+    Drain(Drain),
     Stop,
+}
+
+/// Two steps of a planned end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Drain {
+    /// No new attempt starts.
+    StartNothing,
+    /// What is live is stopped.
+    StopAll,
 }
 
 #[derive(Debug, Default)]
@@ -155,5 +165,47 @@ impl Reports for Inbox {
         let mut desk = self.lock();
         desk.mail.reports.extend(reports);
         self.put(desk);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mainspring_core::ids::RunId;
+    use mainspring_core::kernel::record::Record;
+    use mainspring_core::world::input::{Command, Order, Verb};
+
+    fn command(verb: Verb) -> Input {
+        let run = RunId::from_bytes([1; 16]);
+        Input::Command(Command { run, order: Order::Run(verb), by: "someone".to_owned() })
+    }
+
+    fn recorded(input: Input) -> Input {
+        let record = Record {
+            by: "someone".into(),
+            from: "127.0.0.1".into(),
+            action: "run.cancel",
+            target: "run".to_owned(),
+            key: None,
+        };
+        Input::Recorded(Box::new(record), Box::new(input))
+    }
+
+    #[test]
+    fn only_cancels_are_taken_when_too_many_requests_wait() {
+        let inbox = Inbox::default();
+        let ask = |input| inbox.request(Request { input, ask: None });
+        for _ in 0..REQUESTS_MAX {
+            ask(recorded(command(Verb::Pause))).expect("there is room");
+        }
+        for input in [command(Verb::Retry), recorded(command(Verb::Retry))] {
+            assert!(matches!(ask(input), Err(NotDone::Busy)));
+        }
+        for verb in [Verb::Cancel, Verb::ForceCancel] {
+            ask(command(verb)).expect("a cancel passes");
+            ask(recorded(command(verb))).expect("a cancel passes, recorded or not");
+        }
+        let mail = inbox.take(0, None);
+        assert_eq!((mail.cancels.len(), mail.requests.len()), (4, 0));
     }
 }

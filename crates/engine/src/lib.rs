@@ -12,6 +12,7 @@ pub mod clock;
 pub mod folder;
 pub mod events;
 pub mod logs;
+pub mod retention;
 mod inbox;
 mod prefetch;
 mod act;

@@ -13,5 +13,6 @@ pub use contract::{Executor, Reports};
 #[cfg(feature = "bench")]
 pub use echo::EchoExecutor;
 pub use process::{
-    ProcessConfig, ProcessExecutor, SetupError, StillAlive, kill_leftovers, raise_open_files,
+    ProcessConfig, ProcessExecutor, SetupError, StillAlive, attempts_within, kill_leftovers,
+    open_files_min, raise_open_files,
 };

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use clap_complete::Shell;
 use mainspring_core::kernel::record::Role;
 use mainspring_core::kernel::row::RunStatus;
-use mainspring_core::time::Timestamp;
+use mainspring_core::time::{Span, Timestamp};
 use std::path::PathBuf;
 
 pub const TRIGGER_HELP: &str = "\
@@ -21,7 +21,7 @@ Exit codes with --wait or --follow:
   130  the run was cancelled, or Ctrl-C was pressed here: then it goes on";
 
 #[derive(Clone, Debug, Args)]
-pub struct ServerArgs {
+pub struct PlaceArgs {
     /// The server: `http://…`, `https://…` or `unix:PATH`. Without it, the one at work in the
     /// data folder
     #[arg(long, value_name = "URL", env = "MAINSPRING_SERVER")]
@@ -37,7 +37,7 @@ pub struct ServerArgs {
     pub data: DataArgs,
 }
 
-impl ServerArgs {
+impl PlaceArgs {
     /// A command a person can copy, that talks to the same server.
     pub fn command(&self, words: &[&str]) -> String {
         match &self.server {
@@ -53,7 +53,7 @@ impl ServerArgs {
 #[derive(Debug, Args)]
 pub struct RunsArgs {
     #[command(flatten)]
-    pub server: ServerArgs,
+    pub place: PlaceArgs,
     /// Only runs in this state; may be given more than once
     #[arg(long = "status", value_name = "STATE", value_parser = status)]
     pub statuses: Vec<RunStatus>,
@@ -80,7 +80,7 @@ pub struct ShowArgs {
     /// Its id, the beginning of it, or `last`
     pub run: String,
     #[command(flatten)]
-    pub server: ServerArgs,
+    pub place: PlaceArgs,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
 }
@@ -100,7 +100,7 @@ pub struct LogsArgs {
     #[arg(long, value_name = "N")]
     pub tail: Option<usize>,
     #[command(flatten)]
-    pub server: ServerArgs,
+    pub place: PlaceArgs,
     /// In front of each line when it was written, and to which stream
     #[arg(long)]
     pub timestamps: bool,
@@ -112,7 +112,7 @@ pub struct ApplyArgs {
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
-    pub server: ServerArgs,
+    pub place: PlaceArgs,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
 }
@@ -120,7 +120,7 @@ pub struct ApplyArgs {
 #[derive(Debug, Args)]
 pub struct ListArgs {
     #[command(flatten)]
-    pub server: ServerArgs,
+    pub place: PlaceArgs,
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub limit: usize,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
@@ -157,7 +157,7 @@ pub struct TriggerArgs {
     #[arg(long)]
     pub follow: bool,
     #[command(flatten)]
-    pub server: ServerArgs,
+    pub place: PlaceArgs,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
 }
@@ -167,7 +167,7 @@ pub struct WatchArgs {
     /// Its id, the beginning of it, or `last`
     pub run: String,
     #[command(flatten)]
-    pub server: ServerArgs,
+    pub place: PlaceArgs,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
 }
@@ -179,7 +179,7 @@ pub struct OrderArgs {
     /// Only this task
     pub task: Option<String>,
     #[command(flatten)]
-    pub server: ServerArgs,
+    pub place: PlaceArgs,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
 }
@@ -200,7 +200,7 @@ pub struct RetryArgs {
     /// Only these tasks, and what follows from them [default: all that failed or were cancelled]
     pub tasks: Vec<String>,
     #[command(flatten)]
-    pub server: ServerArgs,
+    pub place: PlaceArgs,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
 }
@@ -212,7 +212,7 @@ pub struct DeleteArgs {
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
-    pub server: ServerArgs,
+    pub place: PlaceArgs,
 }
 
 #[derive(Debug, Args)]
@@ -226,7 +226,7 @@ pub enum TokensCommand {
     /// List tokens, without their secrets
     List {
         #[command(flatten)]
-        server: ServerArgs,
+        place: PlaceArgs,
         #[arg(short, long, value_enum, default_value_t = Format::Table)]
         output: Format,
     },
@@ -240,7 +240,7 @@ pub enum TokensCommand {
         #[arg(long, value_name = "TIME", value_parser = seconds)]
         expires: Option<u32>,
         #[command(flatten)]
-        server: ServerArgs,
+        place: PlaceArgs,
         #[arg(short, long, value_enum, default_value_t = Format::Table)]
         output: Format,
     },
@@ -249,7 +249,7 @@ pub enum TokensCommand {
         /// As `tokens list` shows it
         id: String,
         #[command(flatten)]
-        server: ServerArgs,
+        place: PlaceArgs,
     },
 }
 
@@ -261,7 +261,7 @@ pub struct CompletionsArgs {
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
     #[command(flatten)]
-    pub server: ServerArgs,
+    pub place: PlaceArgs,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
 }
@@ -291,14 +291,11 @@ fn moment(text: &str) -> Result<Timestamp, String> {
 }
 
 fn seconds(text: &str) -> Result<u32, String> {
-    const UNITS: &[(char, u32)] = &[('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
-    let wrong = || "write it like 90s, 15m, 12h or 30d".to_owned();
-    let (_, size) = UNITS.iter().find(|(unit, _)| text.ends_with(*unit)).ok_or_else(wrong)?;
-    let count: u32 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
-    match count.checked_mul(*size) {
-        Some(0) => Err("it has to last for a while".to_owned()),
-        Some(seconds) => Ok(seconds),
-        None => Err(format!("at most {}d", u32::MAX / 86_400)),
+    let span = Span::parse(text).map_err(|why| why.to_string())?;
+    match u32::try_from(span.to_std().as_secs()) {
+        Ok(0) => Err("it has to last for a second at least".to_owned()),
+        Ok(seconds) => Ok(seconds),
+        Err(_) => Err(format!("at most {}d", u32::MAX / 86_400)),
     }
 }
 
@@ -310,7 +307,7 @@ mod tests {
     fn times_have_units() {
         assert_eq!(seconds("90s"), Ok(90));
         assert_eq!(seconds("30d"), Ok(2_592_000));
-        for wrong in ["", "30", "d", "0h", "-1d", "1.5h", "99999d", "1dd"] {
+        for wrong in ["", "30", "d", "0h", "-1d", "99999d", "1dd"] {
             assert!(seconds(wrong).is_err(), "{wrong}");
         }
     }

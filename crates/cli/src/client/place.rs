@@ -5,7 +5,7 @@ use super::connect;
 use super::error::ClientError;
 use super::http::Client;
 use super::target::Target;
-use crate::args::ServerArgs;
+use crate::args::PlaceArgs;
 use crate::data;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Of a file with a token in it.
 const TOKEN_BYTES_MAX: u64 = 4_096;
-const SOCKET: &str = "api.sock";
+
 
 #[derive(Debug)]
 pub enum Place {
@@ -23,7 +23,7 @@ pub enum Place {
 }
 
 /// For commands that look.
-pub async fn reading(args: &ServerArgs) -> Result<Place, ClientError> {
+pub async fn reading(args: &PlaceArgs) -> Result<Place, ClientError> {
     let token = token(args)?;
     if let Some(url) = &args.server {
         return Ok(Place::Server(Arc::new(Client::new(Target::parse(url)?, token.as_deref())?)));
@@ -43,7 +43,7 @@ pub async fn reading(args: &ServerArgs) -> Result<Place, ClientError> {
 }
 
 /// For commands that change something: somebody has to be there to do it.
-pub async fn changing(args: &ServerArgs) -> Result<Arc<Client>, ClientError> {
+pub async fn changing(args: &PlaceArgs) -> Result<Arc<Client>, ClientError> {
     match reading(args).await? {
         Place::Server(client) => Ok(client),
         Place::Folder => {
@@ -61,7 +61,7 @@ fn socket(folder: &Path) -> PathBuf {
     folder.join(SOCKET)
 }
 
-fn token(args: &ServerArgs) -> Result<Option<String>, ClientError> {
+fn token(args: &PlaceArgs) -> Result<Option<String>, ClientError> {
     let Some(path) = &args.token_file else { return Ok(args.token.clone()) };
     let wrong = |why: String| ClientError::Usage(format!("--token-file {}: {why}", path.display()));
     let mut text = String::new();

@@ -19,7 +19,7 @@ pub fn apply(args: &ApplyArgs) -> Result<Exit> {
     let Some(sources) = checked(args)? else { return Ok(Exit::Usage) };
     let mut items = Vec::new();
     let sent = data::block_on(async {
-        let client = changing(&args.server).await?;
+        let client = changing(&args.place).await?;
         for source in sources {
             let name = source.name.clone();
             items.push(deploy(&client, source, args.output).await.context(name)?);

@@ -16,7 +16,7 @@ struct Document {
 
 pub fn audit(args: &ListArgs) -> Result<Exit> {
     let items = data::block_on(async {
-        let client = changing(&args.server).await?;
+        let client = changing(&args.place).await?;
         Ok(items(&client, &Ask::get(&["audit"]), args.limit).await?)
     })?;
     if items.is_empty() && args.output == Format::Table {

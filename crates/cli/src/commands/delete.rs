@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 
 pub fn delete(args: &DeleteArgs) -> Result<Exit> {
     data::block_on(async {
-        let client = changing(&args.server).await?;
+        let client = changing(&args.place).await?;
         let mut ask = Ask::delete(&["workflows", &args.workflow]);
         if args.force {
             ask = ask.with("force", "true");

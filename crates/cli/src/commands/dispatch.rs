@@ -6,12 +6,15 @@ use crate::args::{Cli, Command};
 use crate::client::ClientError;
 use crate::exit::Exit;
 use crate::out;
+use crate::server;
 use anyhow::{Error, Result};
-use clap::Parser as _;
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
 use std::process::ExitCode;
 
 pub fn main() -> ExitCode {
-    let exit = command(Cli::parse().command).unwrap_or_else(|error| {
+    let matches = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let exit = command(cli.command, &matches).unwrap_or_else(|error| {
         out::error(&error);
         exit_of(&error)
     });
@@ -25,12 +28,16 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn command(command: Command) -> Result<Exit> {
+fn command(command: Command, matches: &ArgMatches) -> Result<Exit> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Runs(args) => runs::runs(args),
         Command::Show(args) => show::show(&args),
         Command::Logs(args) => logs::logs(&args),
+        Command::Server(args) => match matches.subcommand() {
+            Some((_, given)) => server::serve(&args, given),
+            None => unreachable!("a command was given"),
+        },
         Command::Validate(args) => validate::validate(&args),
         Command::Apply(args) => apply::apply(&args),
         Command::Workflows(args) => workflows::workflows(&args),

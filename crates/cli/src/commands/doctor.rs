@@ -50,17 +50,17 @@ struct Document {
 }
 
 pub fn doctor(args: &DoctorArgs) -> Result<Exit> {
-    let folder = &args.server.data.folder;
+    let folder = &args.place.data.folder;
     let mut findings = Vec::new();
     // A server elsewhere has a folder of its own.
-    if args.server.server.is_none() {
+    if args.place.server.is_none() {
         findings.push(folder::folder(folder));
         findings.extend(folder::holder(folder));
-        findings.push(data::block_on(folder::database(&args.server.data))?);
+        findings.push(data::block_on(folder::database(&args.place.data))?);
     }
     findings.push(machine::disk_space(folder));
     findings.push(machine::open_files());
-    findings.extend(data::block_on(server::server(&args.server))?);
+    findings.extend(data::block_on(server::server(&args.place))?);
     let well = findings.iter().all(|it| it.state != State::Problem);
     let whole = Document { well, findings };
     document(args.output, &whole, || Ok(whole.findings.iter().map(drawn).collect()))?;

@@ -20,7 +20,7 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 pub fn logs(args: &LogsArgs) -> Result<Exit> {
     data::block_on(async {
-        match reading(&args.server).await? {
+        match reading(&args.place).await? {
             Place::Server(client) => asked(&client, args).await,
             Place::Folder => stored(args).await,
         }
@@ -70,7 +70,7 @@ fn say_which(number: u32, count: u32) {
 }
 
 async fn stored(args: &LogsArgs) -> Result<()> {
-    let store = data::open(&args.server.data)?;
+    let store = data::open(&args.place.data)?;
     let (stored, definition) = find::run(&store, &args.run).await?;
     let no = find::task(&definition, &args.task)?;
     let row = stored.tasks.iter().find(|row| row.task.no == no);
@@ -80,13 +80,13 @@ async fn stored(args: &LogsArgs) -> Result<()> {
     let all = attempts(&store, (stored.head.key, no), row).await?;
     let place = (stored.head.key, choose(args, &all)?.id);
     let prefix = args.timestamps.then_some(prefix as fn(&Line) -> String);
-    match (LogText::open(&store, &args.server.data.folder, place).await?, args.tail) {
+    match (LogText::open(&store, &args.place.data.folder, place).await?, args.tail) {
         (None, _) => out::say("it wrote nothing\n"),
         (Some(log), None) => write(log, prefix)?,
         (Some(log), Some(count)) => write(log.last(count)?.1.into_iter().map(Ok), prefix)?,
     }
     if args.follow && !row.fact.is_settled() {
-        let folder = args.server.data.folder.display();
+        let folder = args.place.data.folder.display();
         let text = format!(
             "no server is at work in the data folder {folder}: this is all there is by now"
         );

@@ -1,7 +1,7 @@
 //! `cancel`, `pause`, `resume`, `retry`: orders about a run or a task. Each is durable when it is
 //! answered.
 
-use crate::args::{CancelArgs, Format, OrderArgs, RetryArgs, ServerArgs};
+use crate::args::{CancelArgs, Format, OrderArgs, PlaceArgs, RetryArgs};
 use crate::client::wire::{Run, Task};
 use crate::client::{Ask, changing, run_id};
 use crate::exit::Exit;
@@ -25,35 +25,35 @@ pub fn resume(args: &OrderArgs) -> Result<Exit> {
 
 pub fn retry(args: &RetryArgs) -> Result<Exit> {
     data::block_on(async {
-        let client = changing(&args.server).await?;
+        let client = changing(&args.place).await?;
         let id = run_id(&client, &args.run).await?;
         let mut ask = Ask::post(&["runs", &id, "retry"]);
         if !args.tasks.is_empty() {
             ask = ask.json(&json!({ "tasks": args.tasks }))?;
         }
         let answer = client.answer(&ask).await?;
-        show_run(&answer, args.output, &args.server)
+        show_run(&answer, args.output, &args.place)
     })
 }
 
 fn order(args: &OrderArgs, verb: &str, with: impl FnOnce(Ask) -> Ask) -> Result<Exit> {
     data::block_on(async {
-        let client = changing(&args.server).await?;
+        let client = changing(&args.place).await?;
         let id = run_id(&client, &args.run).await?;
         let Some(task) = &args.task else {
             let answer = client.answer(&with(Ask::post(&["runs", &id, verb]))).await?;
-            return show_run(&answer, args.output, &args.server);
+            return show_run(&answer, args.output, &args.place);
         };
         let ask = with(Ask::post(&["runs", &id, "tasks", task, verb]));
         show_task(&client.answer(&ask).await?, args.output)
     })
 }
 
-fn show_run(answer: &Tree, format: Format, server: &ServerArgs) -> Result<Exit> {
+fn show_run(answer: &Tree, format: Format, place: &PlaceArgs) -> Result<Exit> {
     let run: Run = answer.read()?;
     document(format, answer, || Ok(format!("run {}: {}\n", run.id, run.status)))?;
     if !run.is_final() && format == Format::Table {
-        let command = server.command(&["watch", &run.id]);
+        let command = place.command(&["watch", &run.id]);
         out::say(&out::dim(&format!("to watch it: {command}\n")));
     }
     Ok(Exit::Success)

@@ -1,8 +1,8 @@
 //! `mainspring run --resume`: a run that was cut off goes on where it stood.
 
-use super::run::{carry_on, say_unfinished, settings};
+use super::run::{carry_on, say_unfinished};
 use crate::args::RunArgs;
-use crate::embedded::{Follow, Ground, Life};
+use crate::embedded::{Follow, Ground, Life, Settings};
 use crate::exit::Exit;
 use crate::progress::Board;
 use crate::signals::Signals;
@@ -19,6 +19,7 @@ pub async fn resume(args: &RunArgs, wanted: &str) -> Result<Exit> {
     let mut signals = Signals::listen()?;
     // Nothing is made where nothing was.
     drop(data::open(&args.data)?);
+    let settings = Settings::new(args)?;
     let ground = match Ground::take(&args.data.folder) {
         Ok(ground) => ground,
         Err(error) => return not_yet(&error),
@@ -35,7 +36,7 @@ pub async fn resume(args: &RunArgs, wanted: &str) -> Result<Exit> {
     let definition = find::definition(&*ground.store, &stored).await?;
     let others: Vec<RunId> = unfinished.into_iter().filter(|other| *other != run).collect();
     say_unfinished(&others, args);
-    let life = match Life::begin(ground, Load::Only(vec![run]), settings(args)).await {
+    let life = match Life::begin(ground, Load::Only(vec![run]), settings).await {
         Ok(life) => life,
         Err(error) => return not_yet(&error),
     };

@@ -15,10 +15,14 @@ use mainspring_core::ids::RunId;
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::spec::definition::Definition;
 use mainspring_engine::Load;
+use mainspring_engine::folder::DataFolder;
 use mainspring_store::Store as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Threads of the runtime: it follows processes and pipes, which is little work.
+const WORKERS: usize = 2;
 
 pub fn run(args: &RunArgs) -> Result<Exit> {
     if let Some(wanted) = &args.resume {
@@ -32,8 +36,12 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
 }
 
 fn in_runtime(work: impl Future<Output = Result<Exit>>) -> Result<Exit> {
+    threads_to_be_had().context(
+        "threads cannot be started: end other programs of this user, or raise the limit on \
+         processes (`ulimit -u`)",
+    )?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+        .worker_threads(WORKERS)
         .enable_all()
         .build()
         .context("the asynchronous runtime cannot be started")?;
@@ -42,6 +50,21 @@ fn in_runtime(work: impl Future<Output = Result<Exit>>) -> Result<Exit> {
 
 fn given(args: &RunArgs) -> inputs::Given<'_> {
     inputs::Given { inputs: &args.inputs, file: args.input_file.as_deref() }
+}
+
+/// The runtime panics when it gets no thread for a worker; so they are tried first.
+fn threads_to_be_had() -> std::io::Result<()> {
+    let (hold, held) = std::sync::mpsc::channel::<()>();
+    let held = std::sync::Mutex::new(held);
+    std::thread::scope(|scope| {
+        // Dropped at the end of this closure, on which the threads wait.
+        let _hold = hold;
+        for _ in 0..WORKERS {
+            let wait = || drop(held.lock().map(|held| held.recv()));
+            std::thread::Builder::new().spawn_scoped(scope, wait)?;
+        }
+        Ok(())
+    })
 }
 
 /// The run to be; None when something was wrong with it, all of which has been said.
@@ -78,18 +101,12 @@ fn say_all(problems: &[String]) {
     }
 }
 
-pub fn settings(args: &RunArgs) -> Settings {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let default = u32::try_from(4 * cores).unwrap_or(u32::MAX);
-    let max_processes = args.max_processes.map_or(default, std::num::NonZero::get);
-    Settings { max_processes, pass_env: args.pass_env.clone() }
-}
-
 async fn start(args: &RunArgs, fresh: Fresh) -> Result<Exit> {
     let mut signals = Signals::listen()?;
+    let settings = Settings::new(args)?;
     let ground = Ground::take(&args.data.folder)?;
     say_unfinished(&ground.unfinished().await?, args);
-    let life = Life::begin(ground, Load::Only(Vec::new()), settings(args)).await?;
+    let life = Life::begin(ground, Load::Only(Vec::new()), settings).await?;
     let (accepted, asked) = accept_or_leave(&life, &fresh, &mut signals).await;
     if asked == Some(Asked::Leave) {
         leave(life).await;
@@ -191,7 +208,11 @@ pub async fn carry_on(
         Ending::StoreFailed(error) => {
             life.end();
             out::say(&format!("{}: the store failed: {error}\n", out::red("error")));
-            out::say(&format!("what was done is kept. To go on with the run: {resume}\n"));
+            let kept = match DataFolder::database(&args.data.folder).exists() {
+                true => format!("what was done is kept. To go on with the run: {resume}\n"),
+                false => "the record of the run is gone with its database\n".to_owned(),
+            };
+            out::say(&kept);
             Ok(Exit::Store)
         }
         Ending::Final(status) => {

@@ -19,7 +19,7 @@ struct Document {
 pub fn runs(args: RunsArgs) -> Result<Exit> {
     let output = args.output;
     let items = data::block_on(async {
-        match reading(&args.server).await? {
+        match reading(&args.place).await? {
             Place::Server(client) => asked(&client, &args).await,
             Place::Folder => stored(args).await,
         }
@@ -47,7 +47,7 @@ async fn asked(client: &Client, args: &RunsArgs) -> Result<Vec<Tree>> {
 }
 
 async fn stored(args: RunsArgs) -> Result<Vec<Tree>> {
-    let store = data::open(&args.server.data)?;
+    let store = data::open(&args.place.data)?;
     let query = RunsQuery {
         statuses: args.statuses,
         workflow: args.workflow,

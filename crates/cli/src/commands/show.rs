@@ -23,7 +23,7 @@ struct Document {
 
 pub fn show(args: &ShowArgs) -> Result<Exit> {
     let whole = data::block_on(async {
-        match reading(&args.server).await? {
+        match reading(&args.place).await? {
             Place::Server(client) => asked(&client, args).await,
             Place::Folder => stored(args).await,
         }
@@ -53,7 +53,7 @@ async fn asked(client: &Client, args: &ShowArgs) -> Result<Document> {
 }
 
 async fn stored(args: &ShowArgs) -> Result<Document> {
-    let store = data::open(&args.server.data)?;
+    let store = data::open(&args.place.data)?;
     let (stored, definition) = find::run(&store, &args.run).await?;
     let history = store.attempts(stored.head.key).await?;
     let mut rows = Rows::new(definition.tasks.len());

@@ -1,6 +1,6 @@
 //! `mainspring tokens`: who may ask a server.
 
-use crate::args::{Format, ServerArgs, TokensCommand};
+use crate::args::{Format, PlaceArgs, TokensCommand};
 use crate::client::wire::{NewToken, Token};
 use crate::client::{Ask, changing};
 use crate::exit::Exit;
@@ -17,13 +17,13 @@ struct Document {
 pub fn tokens(command: &TokensCommand) -> Result<Exit> {
     data::block_on(async {
         match command {
-            TokensCommand::List { server, output } => list(server, *output).await?,
-            TokensCommand::Create { name, role, expires, server, output } => {
+            TokensCommand::List { place, output } => list(place, *output).await?,
+            TokensCommand::Create { name, role, expires, place, output } => {
                 let body = NewToken { name, role, expires_in_seconds: *expires };
-                create(server, &body, *output).await?;
+                create(place, &body, *output).await?;
             }
-            TokensCommand::Revoke { id, server } => {
-                changing(server).await?.done(&Ask::delete(&["tokens", id])).await?;
+            TokensCommand::Revoke { id, place } => {
+                changing(place).await?.done(&Ask::delete(&["tokens", id])).await?;
                 out::result(&format!("token {id}: revoked\n"));
             }
         }
@@ -31,8 +31,8 @@ pub fn tokens(command: &TokensCommand) -> Result<Exit> {
     })
 }
 
-async fn list(server: &ServerArgs, format: Format) -> Result<()> {
-    let client = changing(server).await?;
+async fn list(place: &PlaceArgs, format: Format) -> Result<()> {
+    let client = changing(place).await?;
     // There are few, and they come all at once.
     let whole: Document = client.answer(&Ask::get(&["tokens"])).await?;
     if whole.items.is_empty() && format == Format::Table {
@@ -55,8 +55,8 @@ async fn list(server: &ServerArgs, format: Format) -> Result<()> {
     })
 }
 
-async fn create(server: &ServerArgs, body: &NewToken<'_>, format: Format) -> Result<()> {
-    let client = changing(server).await?;
+async fn create(place: &PlaceArgs, body: &NewToken<'_>, format: Format) -> Result<()> {
+    let client = changing(place).await?;
     let made: Tree = client.answer(&Ask::post(&["tokens"]).json(body)?).await?;
     let token: Token = made.read()?;
     document(format, &made, || {

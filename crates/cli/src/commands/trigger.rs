@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub fn trigger(args: &TriggerArgs) -> Result<Exit> {
     data::block_on(async {
-        let client = changing(&args.server).await?;
+        let client = changing(&args.place).await?;
         let Some(ask) = request(&client, args).await? else { return Ok(Exit::Usage) };
         let accepted: Tree = client.answer(&ask).await?;
         let run: Run = accepted.read()?;
@@ -69,9 +69,9 @@ async fn until_over(client: &Arc<Client>, run: &Run, args: &TriggerArgs) -> Resu
     out::say(&format!("run {} of {}, {tasks}\n", run.id, run.workflow));
     let reporter = if args.follow { Reporter::new() } else { Reporter::Quiet };
     match remote::follow(client, &run.id, Start::Fresh, reporter).await? {
-        Ending::Final => remote::print(client, &run.id, &args.server, args.output).await,
+        Ending::Final => remote::print(client, &run.id, &args.place, args.output).await,
         Ending::Left => {
-            let command = args.server.command(&["watch", &run.id]);
+            let command = args.place.command(&["watch", &run.id]);
             out::say(&format!("the run goes on. To watch it: {command}\n"));
             if args.output != Format::Table {
                 let now: Tree = client.answer(&Ask::get(&["runs", &run.id])).await?;

@@ -11,7 +11,7 @@ use anyhow::Result;
 
 pub fn watch(args: &WatchArgs) -> Result<Exit> {
     data::block_on(async {
-        let client = changing(&args.server).await?;
+        let client = changing(&args.place).await?;
         let id = run_id(&client, &args.run).await?;
         let run: Run = client.answer(&Ask::get(&["runs", &id])).await?;
         out::say(&format!(
@@ -22,7 +22,7 @@ pub fn watch(args: &WatchArgs) -> Result<Exit> {
             run.count("total")
         ));
         match remote::follow(&client, &id, Start::UnderWay, Reporter::new()).await? {
-            Ending::Final => remote::print(&client, &id, &args.server, args.output).await,
+            Ending::Final => remote::print(&client, &id, &args.place, args.output).await,
             Ending::Left => {
                 out::say("the run goes on\n");
                 Ok(Exit::Cancelled)

@@ -37,7 +37,7 @@ struct Stored {
 
 pub fn workflows(args: &ListArgs) -> Result<Exit> {
     let items = data::block_on(async {
-        match reading(&args.server).await? {
+        match reading(&args.place).await? {
             Place::Server(client) => {
                 Ok(items(&client, &Ask::get(&["workflows"]), args.limit).await?)
             }
@@ -54,7 +54,7 @@ pub fn workflows(args: &ListArgs) -> Result<Exit> {
 }
 
 async fn stored(args: &ListArgs) -> Result<Vec<Tree>> {
-    let store = data::open(&args.server.data)?;
+    let store = data::open(&args.place.data)?;
     let mut found = Vec::new();
     for row in store.workflows(None, args.limit).await? {
         let Some(version) = store.version(&row.name, Some(row.latest)).await? else { continue };

@@ -1,14 +1,12 @@
 //! What a life stands on: the folder is ours, nothing of a former life runs, the database is open.
 
-use anyhow::{Context as _, Error, Result};
+use anyhow::{Context as _, Error, Result, bail};
 use mainspring_core::ids::RunId;
 use mainspring_engine::folder::{DataFolder, FolderError};
-use mainspring_exec::{kill_leftovers, raise_open_files};
+use mainspring_exec::kill_leftovers;
 use mainspring_store::{Sqlite, Store as _};
 use std::path::Path;
 use std::sync::Arc;
-
-use crate::out;
 
 #[derive(Debug)]
 pub struct Ground {
@@ -18,6 +16,10 @@ pub struct Ground {
 
 impl Ground {
     pub fn take(path: &Path) -> Result<Self> {
+        // Tasks are told where to write in a variable, and those are text.
+        if std::path::absolute(path).is_ok_and(|path| path.to_str().is_none()) {
+            bail!("the data folder {} is not UTF-8: name another with --data", path.display());
+        }
         let folder = DataFolder::hold(path).map_err(|error| match &error {
             FolderError::Held { .. } => Error::new(error).context(
                 "another mainspring works in this data folder: wait until it has ended, or name \
@@ -29,12 +31,6 @@ impl Ground {
             ),
             FolderError::BadId { .. } => Error::new(error),
         })?;
-        if let Err(error) = raise_open_files() {
-            out::say(&format!(
-                "{}: the limit on open files stays: {error}\n",
-                out::yellow("warning")
-            ));
-        }
         kill_leftovers(&folder.id().to_string())
             .context("processes of a former run cannot be ended")?;
         let store = Sqlite::open(&DataFolder::database(folder.path()))?;

@@ -1,6 +1,7 @@
 //! An engine at work, and what it says of itself.
 
 use super::ground::Ground;
+use super::settings::Settings;
 use anyhow::{Context as _, Result};
 use mainspring_core::limits::TOTAL_PERMITS_DEFAULT;
 use mainspring_core::work::ExecutorKind;
@@ -14,13 +15,6 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// A disk that was full for a moment is waited for; one that stays full is said to be.
 const STORE_PATIENCE: Duration = Duration::from_secs(5);
-
-/// What the command line says about how to work.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    pub max_processes: u32,
-    pub pass_env: Vec<String>,
-}
 
 #[derive(Debug)]
 pub struct Life {

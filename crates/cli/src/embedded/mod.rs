@@ -9,6 +9,7 @@
 
 mod ground;
 mod life;
+mod settings;
 mod accept;
 mod follow;
 mod summary;
@@ -16,5 +17,6 @@ mod summary;
 pub use accept::{Fresh, NotAccepted, accept};
 pub use follow::{Ending, Follow};
 pub use ground::Ground;
-pub use life::{Life, Settings};
+pub use life::Life;
+pub use settings::Settings;
 pub use summary::{Finished, print};

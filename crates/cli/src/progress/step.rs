@@ -102,7 +102,7 @@ pub fn state(word: &str, rest: &str) -> String {
 pub fn what_became(tasks: &[Task], max: usize) -> Vec<String> {
     let never_ran = |task: &&Task| {
         let word = matches!(task.status.as_str(), "blocked" | "skipped" | "cancelled");
-        word && task.reason.is_some()
+        word && task.reason.is_some() && task.attempt == 0
     };
     let all = tasks.iter().filter(never_ran);
     let mut lines: Vec<String> = all

@@ -1,6 +1,6 @@
 //! The end of a run on a server.
 
-use crate::args::{Format, ServerArgs};
+use crate::args::{Format, PlaceArgs};
 use crate::client::wire::{Run, Task};
 use crate::client::{Ask, Client, items};
 use crate::exit::Exit;
@@ -19,7 +19,7 @@ struct Document {
 }
 
 /// The summary on stdout, or on stderr when a document is asked for; the exit code of the run.
-pub async fn print(client: &Client, id: &str, args: &ServerArgs, format: Format) -> Result<Exit> {
+pub async fn print(client: &Client, id: &str, args: &PlaceArgs, format: Format) -> Result<Exit> {
     let run: Tree = client.answer(&Ask::get(&["runs", id])).await?;
     let tasks = items(client, &Ask::get(&["runs", id, "tasks"]), usize::MAX).await?;
     let whole = Document { run, tasks };
@@ -44,7 +44,7 @@ pub async fn print(client: &Client, id: &str, args: &ServerArgs, format: Format)
     Ok(Exit::of_run(&run.status))
 }
 
-async fn logged(client: &Client, args: &ServerArgs, (id, task): (&str, &Task)) -> Logged {
+async fn logged(client: &Client, args: &PlaceArgs, (id, task): (&str, &Task)) -> Logged {
     if task.attempt == 0 {
         return Logged::None;
     }

@@ -121,6 +121,10 @@ fn a_folder_that_cannot_be_written_is_said() {
     bench.write("file", "");
     bench.run(&["run", "w.yaml", "--data", "file/data"]).is(2).says("file/data");
     bench.run(&["run", "w.yaml", "--data", "file"]).is(2);
+    let long = vec!["d".repeat(200); 4].join("/");
+    bench.run(&["run", "w.yaml", "--data", &long]).is(2).says("a shorter one");
+    let done = bench.shell("exec $M run w.yaml --data \"$(printf 'no-\\377')\"");
+    done.is(2).says("is not UTF-8");
     assert!(!bench.path("ran").exists());
 }
 

@@ -66,3 +66,18 @@ fn a_task_sees_a_clean_environment_and_what_is_passed() {
     assert_eq!(bench.read("where").trim(), here.to_str().expect("UTF-8"));
     assert!(!bench.path(".mainspring").exists() && bench.path("d/mainspring.db").exists());
 }
+
+#[test]
+fn input_that_is_too_deep_is_refused() {
+    let bench = Bench::with("name: w\ntasks: { a: { noop: {} } }\n");
+    let key = |parts: usize| vec!["a"; parts].join(".");
+    let deepest = format!("{}=1", key(64));
+    bench.run(&["run", "w.yaml", "--input", &deepest]).is(0);
+    for given in [
+        format!("{}=1", key(65)),
+        format!("{}=1", key(60_000)),
+        format!("{}={}1{}", key(60), "[".repeat(60), "]".repeat(60)),
+    ] {
+        bench.run(&["run", "w.yaml", "--input", &given]).is(2).says("more than 64");
+    }
+}

@@ -1,12 +1,12 @@
 //! kill -9 at any moment, then resume: every task succeeds exactly once in the record, nothing
 //! that was recorded runs again, nothing of the killed life is alive.
 
+use crate::chance::rounds;
 use crate::rig::Bench;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 const ROUNDS: u64 = 50;
 const AT_ONCE: usize = 4;
@@ -96,33 +96,7 @@ fn check_record(seed: u64, document: &Value) {
 
 #[test]
 fn fifty_kills_lose_nothing_and_repeat_nothing() {
-    let mut bytes = [0; 8];
-    let base = match std::env::var("MAINSPRING_SEED") {
-        Ok(seed) => seed.parse().expect("a number"),
-        Err(_) => {
-            let mut random = std::fs::File::open("/dev/urandom").expect("chance");
-            std::io::Read::read_exact(&mut random, &mut bytes).expect("chance");
-            u64::from_ne_bytes(bytes) >> 1
-        }
-    };
-    println!("MAINSPRING_SEED={base}");
-    let (next, in_the_middle) = (AtomicU64::new(0), AtomicU64::new(0));
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                loop {
-                    let round = next.fetch_add(1, Ordering::Relaxed);
-                    if round >= ROUNDS {
-                        return;
-                    }
-                    // Steps of a large prime: rounds are spread over all moments.
-                    let cut = one_round(base.wrapping_add(round.wrapping_mul(7_919)));
-                    in_the_middle.fetch_add(u64::from(cut), Ordering::Relaxed);
-                }
-            });
-        }
-    });
-    let cut = in_the_middle.into_inner();
+    let cut = rounds(ROUNDS, AT_ONCE, one_round);
     println!("{cut} of {ROUNDS} kills came in the middle");
     assert!(cut > ROUNDS / 2, "kills that come too late prove nothing");
 }

@@ -51,6 +51,8 @@ fn twice_leaves_at_once_and_the_cancel_can_be_resumed() {
     let mut running = begin(&bench);
     running.signal(Signal::INT);
     running.until("cancelled  soft");
+    // Not the same wish once more: a person takes longer than this.
+    bench.shell("sleep 0.2").is(0);
     running.signal(Signal::INT);
     let done = running.done();
     done.is(130).says("killing").says("To go on with the run: mainspring run --resume");
@@ -70,6 +72,22 @@ fn a_term_signal_is_a_ctrl_c() {
     running.signal(Signal::TERM);
     running.done().is(130).says("waiting for a").prints("cancelled w in");
     assert_eq!(bench.alive(), [""; 0]);
+}
+
+#[test]
+fn two_signals_at_once_are_one_wish() {
+    // As `timeout` does it: the program, then its group.
+    let bench = Bench::with("name: w\ntasks: { a: { run: 'echo up > up; exec sleep 1000' } }\n");
+    bench.fifo("up");
+    let mut running = bench.start(&["run", "w.yaml"]);
+    bench.hear("up");
+    running.until("started    a");
+    running.signal(Signal::TERM);
+    running.signal(Signal::INT);
+    let done = running.done();
+    done.is(130).prints("cancelled w in");
+    assert_eq!(done.stderr.matches("cancelled  a").count(), 1, "{}", done.stderr);
+    assert_eq!(bench.show("last")["run"]["status"], "cancelled");
 }
 
 #[test]

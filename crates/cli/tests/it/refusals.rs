@@ -88,6 +88,7 @@ fn bad_usage_is_exit_code_2() {
     bench.run(&["run"]).is(2);
     bench.run(&["run", "w.yaml", "--resume"]).is(2);
     bench.run(&["run", "w.yaml", "--max-processes", "0"]).is(2);
+    bench.run(&["run", "w.yaml", "--pass-env", "A=1"]).is(2).says("a variable's name");
     bench.run(&["runs", "--status", "great"]).is(2).says("one of pending, running");
     bench.run(&["runs"]).is(2).says("nothing has been run here yet");
     bench.run(&["run", "--resume"]).is(2).says("nothing has been run here yet");

@@ -81,6 +81,13 @@ impl Bench {
         Running::new(self.command(args))
     }
 
+    /// Starts a shell script with the program as `$M`.
+    pub fn start_shell(&self, script: &str) -> Running {
+        let mut command = self.in_folder(Command::new("sh"), &["-c", script]);
+        command.env("M", PROGRAM);
+        Running::new(command)
+    }
+
     /// A run as one document: what `show -o json` prints.
     pub fn show(&self, run: &str) -> Value {
         let done = self.run(&["show", run, "-o", "json"]);

@@ -2,7 +2,7 @@
 //! says that it was abandoned; whoever holds the attempt goes on trying to end it.
 
 use crate::ids::{RunKey, TaskNo, Ticket};
-use crate::kernel::row::{AttemptEnd, RunStatus};
+use crate::kernel::row::{AttemptEnd, RunStatus, Stopping};
 use crate::kernel::transition::Event;
 use crate::time::Timestamp;
 use crate::world::input::{Refusal, Reply};
@@ -17,13 +17,17 @@ impl World {
         key: RunKey,
         by: &str,
     ) -> Result<Reply, Refusal> {
-        if self.run_mut(key).progress.status != RunStatus::Cancelling {
+        let has_begun = self.run_mut(key).progress.status == RunStatus::Cancelling;
+        if !has_begun {
             self.cancel_run(now, key, by)?;
         }
         let rows = self.run_mut(key).rows.iter();
         let live: Vec<TaskNo> =
             rows.filter(|row| row.fact.is_live()).map(|row| row.task.no).collect();
         for no in live {
+            if has_begun {
+                self.stop_once_more(key, no);
+            }
             self.abandon(now, key, no);
         }
         Ok(Reply::Done)
@@ -40,13 +44,21 @@ impl World {
         if run.plan.is_settled(&run.rows, no) {
             return Err(Refusal::TaskSettled);
         }
-        if !self.is_being_cancelled(key, no) {
+        if self.is_being_cancelled(key, no) {
+            self.stop_once_more(key, no);
+        } else {
             self.cancel_task(now, key, no)?;
         }
         if self.run_mut(key).rows.fact(no).is_live() {
             self.abandon(now, key, no);
         }
         Ok(Reply::Done)
+    }
+
+    /// The first order may have been lost with the world that gave it. Whatever else is heard
+    /// of the attempt comes too late: this is the last word that its executor gets.
+    fn stop_once_more(&mut self, key: RunKey, no: TaskNo) {
+        self.stop(key, no, Stopping::Cancel, |_| {});
     }
 
     fn abandon(&mut self, now: Timestamp, key: RunKey, no: TaskNo) {

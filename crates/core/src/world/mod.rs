@@ -22,6 +22,7 @@ mod report;
 mod orders;
 mod retry;
 mod abandon;
+mod drain;
 mod housekeeping;
 mod advance;
 mod take;

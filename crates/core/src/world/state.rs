@@ -146,6 +146,11 @@ impl World {
         self.runs.values()
     }
 
+    /// Attempts that are dispatched or running.
+    pub fn live_count(&self) -> u32 {
+        self.live
+    }
+
     pub fn limits(&self) -> &Limits {
         &self.limits
     }

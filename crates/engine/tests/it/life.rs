@@ -4,6 +4,7 @@ use crate::rig::{Rig, trigger};
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::world::input::{Refusal, Reply, Verb};
 use mainspring_engine::NotDone;
+use mainspring_store::Store as _;
 use std::sync::Arc;
 
 const CHAIN: &str = "{a: {run: x}, b: {run: x, depends_on: [a]}}";
@@ -52,6 +53,21 @@ async fn a_cancel_waits_for_the_work_to_be_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancel_by_force_waits_for_nobody() {
+    let rig = Rig::new().await;
+    let run = rig.start(CHAIN).await;
+    rig.hand.wait_for("start a");
+    rig.command(run, Verb::ForceCancel).await.expect("cancelled");
+    rig.until(run, RunStatus::Cancelled).await;
+    rig.hand.wait_for("stop a");
+    // What it says in the end changes nothing, and it may forget it.
+    rig.hand.succeed("a");
+    rig.hand.wait_for("settle a");
+    rig.until(run, RunStatus::Cancelled).await;
+    rig.engine.shut_down();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_unknown_workflow_and_an_unknown_run_are_refused() {
     let rig = Rig::new().await;
     let refused = rig.engine.submit(trigger()).await;
@@ -91,4 +107,43 @@ async fn a_former_life_can_no_longer_write() {
     second.hand.wait_for("start a");
     second.hand.succeed("a");
     second.until(run, RunStatus::Success).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_drain_lets_work_end_and_starts_nothing_more() {
+    let rig = Rig::new().await;
+    let run = rig.start(CHAIN).await;
+    rig.hand.wait_for("start a");
+    let drain = rig.engine.drain(std::time::Duration::from_secs(60));
+    let finish = async {
+        tokio::task::yield_now().await;
+        rig.hand.succeed("a");
+    };
+    tokio::join!(drain, finish);
+    let stored = rig.store.run(run).await.expect("readable").expect("stored");
+    assert_eq!(stored.progress.counts.success, 1, "what ended is durable");
+    assert_eq!(stored.progress.counts.live, 0, "nothing was started");
+    rig.engine.shut_down();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_drain_stops_what_does_not_end_and_the_next_life_starts_it_again() {
+    let rig = Rig::new().await;
+    let run = rig.start("{a: {run: x}}").await;
+    rig.hand.wait_for("start a");
+    let drain = rig.engine.drain(std::time::Duration::ZERO);
+    let (hand, store) = (Arc::clone(&rig.hand), Arc::clone(&rig.store));
+    let stopped = tokio::task::spawn_blocking(move || {
+        hand.wait_for("stop a");
+        hand.end("a", mainspring_core::work::Outcome::Stopped);
+    });
+    let (_, stopped) = tokio::join!(drain, stopped);
+    stopped.expect("it was stopped");
+    rig.engine.shut_down();
+    let stored = store.run(run).await.expect("readable").expect("stored");
+    assert_eq!(stored.progress.status, RunStatus::Running);
+    assert_eq!((stored.tasks[0].tries, stored.tasks[0].losses), (0, 0), "it is not counted");
+    let next = Rig::over(store, None).await;
+    next.hand.wait_for("start a");
+    next.engine.shut_down();
 }

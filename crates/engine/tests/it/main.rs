@@ -3,5 +3,6 @@
 mod shaky;
 mod by_hand;
 mod rig;
+mod housekeeping;
 mod life;
 mod failures;

@@ -90,6 +90,15 @@ pub(crate) fn assemble(place: &Place) -> io::Result<Option<Log>> {
     of_size(place, bytes).map(Some)
 }
 
+/// Removes what is left of an attempt's log. `folder` is the executor's.
+pub fn remove_log(folder: &Path, attempt: AttemptId) -> io::Result<()> {
+    let place = Place { folder: Place::logs_below(folder), attempt };
+    for sequence in 0..2 {
+        remove(&place.tail(sequence))?;
+    }
+    remove(&place.head())
+}
+
 /// Removes the file of a log that was handed over inline.
 pub(crate) fn remove_inline(place: &Place) {
     let small = std::fs::metadata(place.head())

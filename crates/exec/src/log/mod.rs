@@ -14,5 +14,5 @@ pub(crate) mod segments;
 pub(crate) mod recorder;
 pub(crate) mod assemble;
 
-pub use assemble::{LogReader, read_log};
+pub use assemble::{LogReader, read_log, remove_log};
 pub use format::{LogLine, Stream, lines};

@@ -94,7 +94,7 @@ pub(crate) struct Segments {
     cut: Amount,
     /// What could not be written, and why.
     lost: Amount,
-    lost_why: Option<io::ErrorKind>,
+    lost_why: Option<io::Error>,
 }
 
 impl Segments {
@@ -154,7 +154,7 @@ impl Segments {
         }
         if let Err(error) = self.try_write(records) {
             self.lost.add(amount);
-            self.lost_why = Some(error.kind());
+            self.lost_why = Some(error);
             return;
         }
         if let Part::Tail { sequence } = self.part {
@@ -213,7 +213,7 @@ impl Segments {
     }
 
     fn write_lost(&mut self) -> Option<Vec<u8>> {
-        let why = self.lost_why?;
+        let why = self.lost_why.as_ref()?;
         let text = format!("{} could not be kept in this log: {why}", self.lost);
         let note = format::note(clock::now(), &text);
         self.try_write(&note).err().map(|_| note)

@@ -62,7 +62,7 @@ impl Adopted {
     pub fn look(&mut self, now: Instant) {
         let mut alive = BTreeSet::new();
         for pid in strangers() {
-            let Some(stat) = procfs::stat(pid) else { continue };
+            let Ok(Some(stat)) = procfs::stat(pid) else { continue };
             if !stat.is_zombie() {
                 if carries_our_id(pid) {
                     alive.insert(pid);
@@ -86,7 +86,7 @@ fn strangers() -> Vec<i32> {
 }
 
 fn carries_our_id(pid: i32) -> bool {
-    let environ = procfs::environ(pid).unwrap_or_default();
+    let environ = procfs::environ(pid).ok().flatten().unwrap_or_default();
     let ids = DATA_IDS.lock().unwrap_or_else(PoisonError::into_inner);
     let id = procfs::variable(&environ, DATA_ID).and_then(|id| std::str::from_utf8(id).ok());
     id.is_some_and(|id| ids.contains(id))

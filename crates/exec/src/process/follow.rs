@@ -17,7 +17,7 @@ use super::clone;
 use super::keeper::{self, Prey};
 use super::launch::WorkFiles;
 use super::leader::{Fate, Leader, fate};
-use super::output::{self, Captured};
+use super::output::{self, Captured, Unread};
 use super::pipes::{Pipes, Reading};
 use super::table::Shared;
 use crate::log::assemble;
@@ -41,9 +41,12 @@ use tokio::time::{Instant, Sleep};
 
 /// How long pipes are read after the leader's end: whatever still holds them is not the task.
 const PIPES_READ_ON: Duration = Duration::from_secs(1);
-/// Waits between two looks for survivors of a SIGKILL, doubled up to the second.
-const SURVIVORS_WAIT: Duration = Duration::from_millis(1);
-const SURVIVORS_WAIT_MAX: Duration = Duration::from_millis(500);
+/// Waits between two looks (for survivors of a SIGKILL, for an output), doubled up to the second.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+const LOOK_AGAIN_MAX: Duration = Duration::from_millis(500);
+/// How long an output is tried to be read when there are no open files left. As long as a start
+/// that finds none may wait for its next try.
+const SCARCE_MAX: Duration = Duration::from_secs(30);
 
 /// What a follower is given.
 pub(super) struct Follow {
@@ -213,7 +216,7 @@ impl Live {
     /// Kills until nobody is left: in the group, or carrying this attempt's id.
     async fn hunt(&self, group: Option<Pid>) {
         let attempt = self.ticket.attempt;
-        let mut wait = SURVIVORS_WAIT;
+        let mut wait = LOOK_AGAIN;
         loop {
             let found = keeper::hunt(Prey { attempt, group, signal: Signal::KILL });
             // The keeper lives as long as the process.
@@ -221,7 +224,7 @@ impl Live {
                 return;
             }
             tokio::time::sleep(wait).await;
-            wait = (wait * 2).min(SURVIVORS_WAIT_MAX);
+            wait = (wait * 2).min(LOOK_AGAIN_MAX);
         }
     }
 
@@ -260,7 +263,7 @@ impl Live {
         }
         let outcome = match stopped {
             true => Outcome::Stopped,
-            false => self.outcome(status.as_ref()),
+            false => self.outcome(status.as_ref()).await,
         };
         let log = self.close_log().await;
         let Self { shared, ticket, files, .. } = self;
@@ -268,13 +271,29 @@ impl Live {
         shared.ended(ticket, Ended { outcome, started: true, log });
     }
 
-    fn outcome(&mut self, status: Option<&WaitIdStatus>) -> Outcome {
-        match output::exit_error(status) {
-            Some(error) => Outcome::Failed(error),
-            None => match output::collect(&self.files.output(), self.captured.take()) {
-                Ok(output) => Outcome::Success(output),
-                Err(error) => Outcome::Failed(error),
-            },
+    async fn outcome(&mut self, status: Option<&WaitIdStatus>) -> Outcome {
+        if let Some(error) = output::exit_error(status) {
+            return Outcome::Failed(error);
+        }
+        let written = self.written().await.map_err(TaskError::from);
+        match written.and_then(|written| output::collect(written, self.captured.take())) {
+            Ok(output) => Outcome::Success(output),
+            Err(error) => Outcome::Failed(error),
+        }
+    }
+
+    /// Work that was done well does not fail because no file can be opened just now.
+    async fn written(&self) -> Result<Option<Vec<u8>>, Unread> {
+        let until = Instant::now() + SCARCE_MAX;
+        let mut wait = LOOK_AGAIN;
+        loop {
+            match output::read_file(&self.files.output()) {
+                Err(Unread::Scarce(_)) if Instant::now() < until => {
+                    tokio::time::sleep(wait).await;
+                    wait = (wait * 2).min(LOOK_AGAIN_MAX);
+                }
+                read => return read,
+            }
         }
     }
 

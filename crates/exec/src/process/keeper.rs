@@ -13,6 +13,7 @@ use super::environment::ATTEMPT_ID;
 use super::procfs;
 use mainspring_core::ids::AttemptId;
 use rustix::process::{Pid, Signal};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -39,7 +40,7 @@ static STARTING: Mutex<()> = Mutex::new(());
 static NUDGED: AtomicBool = AtomicBool::new(false);
 
 /// Starts the thread unless it runs already.
-pub(super) fn start() -> std::io::Result<()> {
+pub(super) fn start() -> io::Result<()> {
     let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     if KEEPER.get().is_none() {
         let (sender, requests) = channel();
@@ -56,7 +57,8 @@ fn send(request: Request) {
     }
 }
 
-/// Signals everyone found alive; the answer is how many they were.
+/// Signals everyone found alive; the answer is how many they were, and never none when it could
+/// not look everywhere.
 pub(super) fn hunt(prey: Prey) -> oneshot::Receiver<usize> {
     let (survivors, answer) = oneshot::channel();
     send(Request::Hunt { prey, survivors });
@@ -104,12 +106,12 @@ fn handle(first: Request, requests: &Receiver<Request>, adopted: &mut Adopted) {
     if hunts.is_empty() {
         return;
     }
-    for pid in procfs::processes() {
-        examine(pid, &mut hunts);
-    }
+    let looked =
+        procfs::processes().and_then(|mut pids| pids.try_for_each(|pid| examine(pid, &mut hunts)));
+    let unseen = usize::from(looked.is_err());
     for hunt in hunts {
         // Nobody waits for the answer of a first SIGTERM.
-        let _ = hunt.survivors.send(hunt.found);
+        let _ = hunt.survivors.send(hunt.found + unseen);
     }
 }
 
@@ -120,29 +122,31 @@ struct Hunt {
     survivors: oneshot::Sender<usize>,
 }
 
-fn examine(pid: i32, hunts: &mut [Hunt]) {
-    let Some(stat) = procfs::stat(pid) else { return };
+fn examine(pid: i32, hunts: &mut [Hunt]) -> io::Result<()> {
+    let Some(stat) = procfs::stat(pid)? else { return Ok(()) };
     if stat.is_zombie() || pid == own_pid() {
-        return;
+        return Ok(());
     }
     let in_group = |hunt: &Hunt| {
         hunt.prey.group.is_some_and(|group| group.as_raw_nonzero().get() == stat.group)
     };
     if let Some(hunt) = hunts.iter_mut().find(|hunt| in_group(hunt)) {
         hunt.found += 1;
-        let still = || procfs::stat(pid).is_some_and(|now| now.group == stat.group);
-        return procfs::signal_if(pid, hunt.prey.signal, still);
+        let still = || matches!(procfs::stat(pid), Ok(Some(now)) if now.group == stat.group);
+        procfs::signal_if(pid, hunt.prey.signal, still);
+        return Ok(());
     }
-    let Some(environ) = procfs::environ(pid) else { return };
-    let Some(id) = procfs::variable(&environ, ATTEMPT_ID) else { return };
+    let environ = procfs::environ(pid)?.unwrap_or_default();
+    let Some(id) = procfs::variable(&environ, ATTEMPT_ID) else { return Ok(()) };
     for hunt in hunts.iter_mut().filter(|hunt| hunt.id.as_bytes() == id) {
         hunt.found += 1;
         let still = || {
-            let environ = procfs::environ(pid).unwrap_or_default();
+            let environ = procfs::environ(pid).ok().flatten().unwrap_or_default();
             procfs::variable(&environ, ATTEMPT_ID) == Some(id)
         };
         procfs::signal_if(pid, hunt.prey.signal, still);
     }
+    Ok(())
 }
 
 fn own_pid() -> i32 {

@@ -6,6 +6,12 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::sync::OnceLock;
 
+/// What a live attempt keeps open: two pipes, a pidfd and its log.
+const OF_AN_ATTEMPT: u64 = 4;
+/// What the server keeps for itself: 20 when it is idle (database, runtime, lock), the rest to
+/// start an attempt, put a log together and look at `/proc`.
+const OF_THE_SERVER: u64 = 28;
+
 /// The limit as the server found it.
 static ORIGINAL: OnceLock<(Option<u64>, Option<u64>)> = OnceLock::new();
 
@@ -17,6 +23,17 @@ pub fn raise_open_files() -> io::Result<Option<u64>> {
         setrlimit(Resource::Nofile, Rlimit { current: found.maximum, maximum: found.maximum })?;
     }
     Ok(found.maximum)
+}
+
+/// How many attempts can live at once within this limit on open files. More would be refused over
+/// and over, and lose their logs: they wait for a permit instead.
+pub fn attempts_within(open_files: u64) -> u64 {
+    open_files.saturating_sub(OF_THE_SERVER) / OF_AN_ATTEMPT
+}
+
+/// The limit on open files that one attempt at a time needs.
+pub fn open_files_min() -> u64 {
+    OF_THE_SERVER + OF_AN_ATTEMPT
 }
 
 /// The soft and hard limit children get back; None when nothing was raised.

@@ -1,5 +1,6 @@
 //! What a process leaves behind when it has ended: its exit, and its output as JSON.
 
+use super::procfs;
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::json::Json;
 use mainspring_core::limits::OUTPUT_INLINE_BYTES_MAX;
@@ -66,8 +67,11 @@ impl Captured {
 }
 
 /// What was written to the file, else to stdout if that counts; None when nothing was.
-pub(super) fn collect(path: &Path, captured: Option<Captured>) -> Result<Option<Json>, TaskError> {
-    if let Some(written) = read_file(path)? {
+pub(super) fn collect(
+    written: Option<Vec<u8>>,
+    captured: Option<Captured>,
+) -> Result<Option<Json>, TaskError> {
+    if let Some(written) = written {
         return parse(&written, "$MAINSPRING_OUTPUT");
     }
     match captured {
@@ -79,12 +83,35 @@ pub(super) fn collect(path: &Path, captured: Option<Captured>) -> Result<Option<
     }
 }
 
-/// None when there is no file, or nothing in it.
-fn read_file(path: &Path) -> Result<Option<Vec<u8>>, TaskError> {
+/// Why what a task wrote could not be read.
+#[derive(Debug)]
+pub(super) enum Unread {
+    /// The task's own fault.
+    Bad(TaskError),
+    /// Ours or the machine's: later it may go well.
+    Scarce(io::Error),
+}
+
+impl From<Unread> for TaskError {
+    fn from(unread: Unread) -> Self {
+        match unread {
+            Unread::Bad(error) => error,
+            Unread::Scarce(error) => Self::new(
+                ErrorClass::Internal,
+                format!("$MAINSPRING_OUTPUT cannot be read: {error}"),
+            ),
+        }
+    }
+}
+
+/// What is in the file a task may write its output to; None when there is none, or nothing in it.
+pub(super) fn read_file(path: &Path) -> Result<Option<Vec<u8>>, Unread> {
     // Without NONBLOCK a task that leaves a fifo there would hold us up.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let unreadable =
-        |error: io::Error| logic(format!("$MAINSPRING_OUTPUT cannot be read: {error}"));
+    let unreadable = |error: io::Error| match procfs::is_scarcity(&error) {
+        true => Unread::Scarce(error),
+        false => bad(format!("$MAINSPRING_OUTPUT cannot be read: {error}")),
+    };
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
         Err(rustix::io::Errno::NOENT) => return Ok(None),
@@ -92,10 +119,10 @@ fn read_file(path: &Path) -> Result<Option<Vec<u8>>, TaskError> {
     };
     let found = file.metadata().map_err(unreadable)?;
     if !found.is_file() {
-        return Err(logic("$MAINSPRING_OUTPUT is no longer a plain file".to_owned()));
+        return Err(bad("$MAINSPRING_OUTPUT is no longer a plain file".to_owned()));
     }
     if found.len() > OUTPUT_INLINE_BYTES_MAX as u64 {
-        return Err(too_large("$MAINSPRING_OUTPUT", found.len()));
+        return Err(Unread::Bad(too_large("$MAINSPRING_OUTPUT", found.len())));
     }
     let mut text = Vec::new();
     file.take(OUTPUT_INLINE_BYTES_MAX as u64).read_to_end(&mut text).map_err(unreadable)?;
@@ -113,7 +140,7 @@ fn parse(bytes: &[u8], source: &str) -> Result<Option<Json>, TaskError> {
             Err(error) => error.to_string(),
         },
     };
-    Err(logic(format!("the output in {source} is {why}\n{}", quote(bytes))))
+    Err(logic(format!("the output in {source} is {why}: {}", quote(bytes))))
 }
 
 fn quote(bytes: &[u8]) -> String {
@@ -129,6 +156,10 @@ fn too_large(source: &str, bytes: u64) -> TaskError {
         "the output in {source} is {bytes} bytes; at most {OUTPUT_INLINE_BYTES_MAX} are kept. Write \
          large data to files and put their paths into the output"
     ))
+}
+
+fn bad(message: String) -> Unread {
+    Unread::Bad(logic(message))
 }
 
 fn logic(message: String) -> TaskError {

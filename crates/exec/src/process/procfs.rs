@@ -1,9 +1,11 @@
 //! Reads `/proc`: who is alive, in which group, with what in its environment. Processes come and
 //! go while it reads; one that cannot be read is either gone or another user's, and is left out.
+//! An error means that nothing can be looked at just now: that nobody was seen says nothing then.
 
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 
 /// More than the kernel lets a process have.
 const ENVIRON_BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -26,18 +28,32 @@ impl Stat {
 }
 
 /// The numbers of all processes.
-pub(super) fn processes() -> impl Iterator<Item = i32> {
+pub(super) fn processes() -> io::Result<impl Iterator<Item = i32>> {
     numbers("/proc")
 }
 
 /// The numbers of this process's threads.
 pub(super) fn own_threads() -> impl Iterator<Item = i32> {
-    numbers("/proc/self/task")
+    numbers("/proc/self/task").into_iter().flatten()
 }
 
-fn numbers(folder: &str) -> impl Iterator<Item = i32> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten();
-    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+fn numbers(folder: &str) -> io::Result<impl Iterator<Item = i32>> {
+    let entries = unless_scarce(std::fs::read_dir(folder))?.into_iter().flatten();
+    Ok(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()))
+}
+
+/// None when it cannot be had; an error when nothing can be had just now.
+fn unless_scarce<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if is_scarcity(&error) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Open files or memory are used up, here or in the whole machine: later it may go well.
+pub(super) fn is_scarcity(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM))
 }
 
 /// Children that one thread of ours is the parent of.
@@ -46,13 +62,14 @@ pub(super) fn children_of_thread(thread: i32) -> Vec<i32> {
     text.unwrap_or_default().split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
-pub(super) fn stat(pid: i32) -> Option<Stat> {
-    parse_stat(&read(&format!("/proc/{pid}/stat"))?)
+pub(super) fn stat(pid: i32) -> io::Result<Option<Stat>> {
+    let text = read(&format!("/proc/{pid}/stat"))?;
+    Ok(text.and_then(|text| parse_stat(&text)))
 }
 
 /// What it says of this process.
 pub(super) fn own_stat() -> Option<Stat> {
-    parse_stat(&read("/proc/self/stat")?)
+    parse_stat(&read("/proc/self/stat").ok()??)
 }
 
 fn parse_stat(text: &[u8]) -> Option<Stat> {
@@ -67,7 +84,7 @@ fn parse_stat(text: &[u8]) -> Option<Stat> {
 }
 
 /// Its environment as it was when it was executed.
-pub(super) fn environ(pid: i32) -> Option<Vec<u8>> {
+pub(super) fn environ(pid: i32) -> io::Result<Option<Vec<u8>>> {
     read(&format!("/proc/{pid}/environ"))
 }
 
@@ -78,10 +95,11 @@ pub(super) fn variable<'a>(environ: &'a [u8], name: &str) -> Option<&'a [u8]> {
         .find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
 }
 
-fn read(path: &str) -> Option<Vec<u8>> {
+fn read(path: &str) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(ENVIRON_BYTES_MAX).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    let file = File::open(path);
+    let read = file.and_then(|file| file.take(ENVIRON_BYTES_MAX).read_to_end(&mut bytes));
+    Ok(unless_scarce(read)?.map(|_| bytes))
 }
 
 /// Signals a process if it still is the one that is meant: between a look at `/proc` and the

@@ -69,9 +69,12 @@ pub(super) fn is_fsync(error: &Error) -> bool {
     })
 }
 
+/// 512 in SQLite, with room for the names of the files beside it.
+const PATH_BYTES_MAX: usize = 500;
+
 /// What happened to the file, and what to do about it.
 pub(super) fn sentence(error: &Error, path: &Path) -> String {
-    let path = path.display();
+    let (path, path_bytes) = (path.display(), path.as_os_str().len());
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => {
             format!("the disk that holds {path} is full: free some space and run again")
@@ -79,6 +82,10 @@ pub(super) fn sentence(error: &Error, path: &Path) -> String {
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => format!(
             "{path} cannot be written: make the file and its folder writable for this user and \
              run again"
+        ),
+        Some(ErrorCode::CannotOpen) if path_bytes > PATH_BYTES_MAX => format!(
+            "{path} has a path of {path_bytes} bytes, and the database can open at most \
+             {PATH_BYTES_MAX}: use a folder with a shorter one"
         ),
         Some(ErrorCode::CannotOpen) => format!(
             "{path} cannot be opened: check that its folder exists and that this user may read \

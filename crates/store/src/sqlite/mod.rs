@@ -11,6 +11,7 @@
 //! Nothing here decides: a batch is written as it is told, or refused as a whole.
 
 mod fault;
+mod identity;
 mod connection;
 mod schema;
 mod cells;

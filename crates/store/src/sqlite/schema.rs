@@ -34,6 +34,8 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), OpenErro
 pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), OpenError> {
     match found(conn, path)? {
         found if found == newest() => Ok(()),
+        // Made, and cut off before anything was put into it.
+        0 => Err(OpenError::Missing { path: path.to_owned() }),
         found => Err(OpenError::Older { path: path.to_owned(), found, known: newest() }),
     }
 }

@@ -11,6 +11,7 @@
 use super::checkpoint::Wal;
 use super::connection;
 use super::fault::Fault;
+use super::identity::Identity;
 use super::transaction;
 use crate::contract::{CommitError, Done, Fence, ReadError, Registration};
 use crate::thread::Thread;
@@ -39,7 +40,8 @@ pub(super) struct Writer {
 impl Writer {
     pub fn start(path: &Path, conn: Connection, wal: Arc<Wal>) -> io::Result<Self> {
         let (queue, jobs) = mpsc::channel();
-        let mut desk = Desk { path: path.to_owned(), conn: Some(conn), wal };
+        let file = Identity::of(path)?;
+        let mut desk = Desk { path: path.to_owned(), file, conn: Some(conn), wal };
         let thread = Thread::start("sqlite-writer", move || {
             for job in jobs {
                 desk.serve(job);
@@ -80,6 +82,8 @@ pub(super) fn watched(mut conn: Connection, wal: &Arc<Wal>) -> rusqlite::Result<
 /// Where the writer sits.
 struct Desk {
     path: PathBuf,
+    /// What the path named when it was opened.
+    file: Identity,
     /// None after a transaction that could not be rolled back: opened anew by the next one.
     conn: Option<Connection>,
     wal: Arc<Wal>,
@@ -115,6 +119,7 @@ impl Desk {
         if let Some(what) = self.wal.broken() {
             return Err(CommitError::Fsync { what: what.to_owned() });
         }
+        self.file.check(&self.path)?;
         let result = {
             let _gate = self.wal.gate();
             Self::connected(&mut self.conn, &self.path, &self.wal).and_then(body)
@@ -211,6 +216,21 @@ mod tests {
         let versions: u32 =
             conn.query_row("select count(*) from versions", [], |row| row.get(0)).unwrap();
         assert_eq!(versions, 1);
+    }
+
+    #[test]
+    fn nothing_is_written_to_a_file_that_is_gone() {
+        let (writer, fence, folder) = writer(|_, _| {});
+        let (path, away) = (folder.path().join("db"), folder.path().join("away"));
+        deploy(&writer, fence, 10).unwrap();
+        std::fs::rename(&path, &away).unwrap();
+        let removed = deploy(&writer, fence, 11).unwrap_err().to_string();
+        assert!(removed.contains("was removed"), "{removed}");
+        std::fs::copy(&away, &path).unwrap();
+        let replaced = deploy(&writer, fence, 11).unwrap_err().to_string();
+        assert!(replaced.contains("was replaced"), "{replaced}");
+        std::fs::rename(&away, &path).unwrap();
+        deploy(&writer, fence, 11).unwrap();
     }
 
     #[test]

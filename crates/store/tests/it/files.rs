@@ -122,7 +122,7 @@ fn a_reader_does_not_migrate() {
     let (_folder, path) = place();
     fs::write(&path, "").unwrap();
     let error = Sqlite::open_read_only(&path).unwrap_err();
-    assert!(matches!(error, OpenError::Older { found: 0, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Missing { .. }), "{error:?}");
     Sqlite::open(&path).unwrap();
     Sqlite::open_read_only(&path).unwrap();
 }

@@ -1,12 +1,12 @@
 //! The server: reachable, ready, and willing.
 
 use super::Finding;
-use crate::args::ServerArgs;
+use crate::args::PlaceArgs;
 use crate::client::wire::Session;
 use crate::client::{Ask, Client, ClientError, Place, reading};
 use anyhow::Result;
 
-pub async fn server(args: &ServerArgs) -> Result<Vec<Finding>> {
+pub async fn server(args: &PlaceArgs) -> Result<Vec<Finding>> {
     const CHECK: &str = "server";
     Ok(match reading(args).await {
         Ok(Place::Folder) => {

@@ -24,6 +24,9 @@ fn one_task_is_cancelled_although_its_work_does_not_die() {
 #[test]
 fn what_is_abandoned_is_stopped_and_not_forgotten() {
     check_said("a", "a start; force; a gone", "start a; stop a cancel; end; refused stale");
+    let again = "start a; stop a cancel; reattach a; stop a cancel; end";
+    check_said("a", "a start; cancel; crash; force", again);
+    check_said("a", "a start; cancel a; crash; force a", again);
     let mut stage = Stage::new("a");
     let order = Order::Run(Verb::ForceCancel);
     let force = Input::Command(Command { run: stage.run, order, by: "ann".to_owned() });

@@ -12,4 +12,5 @@ mod reload;
 mod versions;
 mod gathers;
 mod abandons;
+mod drains;
 mod housekeeping;

@@ -1,0 +1,50 @@
+//! `mainspring.toml`. Unknown fields are refused: a misspelt one must not be ignored.
+
+use anyhow::{Context as _, Result, bail};
+use serde::Deserialize;
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+const DEFAULT: &str = "mainspring.toml";
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    pub listen: Option<Vec<SocketAddr>>,
+    pub data: Option<PathBuf>,
+    pub workdir: Option<PathBuf>,
+    pub max_processes: Option<NonZeroU32>,
+    pub pass_env: Option<Vec<String>>,
+    pub insecure: Option<bool>,
+    pub hosts: Option<Vec<String>>,
+    pub retention: Option<String>,
+    pub drain: Option<String>,
+    #[serde(default)]
+    pub tls: Tls,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    pub certificate: Option<PathBuf>,
+    pub key: Option<PathBuf>,
+}
+
+/// The file that was named, or the usual one if it is there.
+pub fn read(named: Option<&Path>) -> Result<(File, Option<PathBuf>)> {
+    let path = named.unwrap_or(Path::new(DEFAULT));
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(missing) if missing.kind() == std::io::ErrorKind::NotFound && named.is_none() => {
+            return Ok((File::default(), None));
+        }
+        Err(error) => {
+            return Err(error).with_context(|| format!("{} cannot be read", path.display()));
+        }
+    };
+    match toml::from_str(&text) {
+        Ok(file) => Ok((file, Some(path.to_owned()))),
+        Err(error) => bail!("{} is wrong:\n{error}", path.display()),
+    }
+}

@@ -1,0 +1,10 @@
+//! `mainspring server`: from flags, environment and a file to a server at work, and to its end.
+
+mod file;
+mod settings;
+mod shown;
+mod narrate;
+mod notify;
+mod life;
+
+pub use life::serve;

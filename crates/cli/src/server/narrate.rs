@@ -1,0 +1,34 @@
+//! What a server says while it works: lines for people on a terminal, JSON otherwise.
+
+use mainspring_engine::events::{Event, Observer};
+use mainspring_server::Hub;
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+use tracing::{error, level_filters::LevelFilter};
+
+pub fn begin() {
+    let shown = tracing_subscriber::fmt()
+        .with_max_level(LevelFilter::INFO)
+        .with_writer(std::io::stderr)
+        .with_target(false);
+    if std::io::stderr().is_terminal() {
+        shown.init();
+    } else {
+        shown.json().flatten_event(true).init();
+    }
+}
+
+/// Tells the hub, and says aloud when the store fails.
+#[derive(Debug)]
+pub struct Narrator(pub Arc<Hub>);
+
+impl Observer for Narrator {
+    fn committed(&self, events: &[Event]) {
+        self.0.committed(events);
+    }
+
+    fn store_failed(&self, why: &str) {
+        error!(why, "the store failed: everything is loaded again");
+        self.0.store_failed(why);
+    }
+}

@@ -1,0 +1,148 @@
+//! Each setting with its origin: flags over environment over file over default.
+
+use super::file::{self, File};
+use crate::args::ServerArgs;
+use anyhow::{Context as _, Result, anyhow, bail};
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use mainspring_core::time::Span;
+use std::fmt;
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+pub const LISTEN_DEFAULT: &str = "127.0.0.1:8070";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Flag,
+    Environment,
+    File(PathBuf),
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => f.write_str("flag"),
+            Self::Environment => f.write_str("environment"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// A value and where it came from.
+#[derive(Clone, Debug)]
+pub struct Setting<T> {
+    pub value: T,
+    pub origin: Origin,
+}
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub listen: Setting<Vec<SocketAddr>>,
+    pub data: Setting<PathBuf>,
+    pub workdir: Setting<PathBuf>,
+    pub max_processes: Setting<u32>,
+    pub pass_env: Setting<Vec<String>>,
+    pub insecure: Setting<bool>,
+    pub hosts: Setting<Vec<String>>,
+    pub tls_certificate: Setting<Option<PathBuf>>,
+    pub tls_key: Setting<Option<PathBuf>>,
+    pub retention: Setting<Span>,
+    pub drain: Setting<Span>,
+}
+
+/// What was given, and where.
+struct Given<'a> {
+    matches: &'a ArgMatches,
+    path: Option<PathBuf>,
+}
+
+impl Given<'_> {
+    fn pick<T>(&self, id: &str, given: Option<T>, file: Option<T>, default: T) -> Setting<T> {
+        let origin = match self.matches.value_source(id) {
+            Some(ValueSource::CommandLine) => Some(Origin::Flag),
+            Some(ValueSource::EnvVariable) => Some(Origin::Environment),
+            _ => None,
+        };
+        match (given, origin, file, &self.path) {
+            (Some(value), Some(origin), _, _) => Setting { value, origin },
+            (_, _, Some(value), Some(path)) => {
+                Setting { value, origin: Origin::File(path.clone()) }
+            }
+            _ => Setting { value: default, origin: Origin::Default },
+        }
+    }
+
+    fn pick_span(
+        &self,
+        id: &str,
+        given: Option<&String>,
+        file: Option<&String>,
+        default: Span,
+    ) -> Result<Setting<Span>> {
+        let parse = |text: Option<&String>| {
+            text.map(|text| Span::parse(text).map_err(|why| anyhow!("{id} `{text}`: {why}")))
+                .transpose()
+        };
+        Ok(self.pick(id, parse(given)?, parse(file)?, default))
+    }
+}
+
+fn list<T: Clone>(given: &[T]) -> Option<Vec<T>> {
+    (!given.is_empty()).then(|| given.to_vec())
+}
+
+impl Settings {
+    pub fn gather(args: &ServerArgs, matches: &ArgMatches, processes: u32) -> Result<Self> {
+        let (file, path) = file::read(args.config.as_deref())?;
+        let File { tls, .. } = file.clone();
+        let given = Given { matches, path };
+        let here = std::env::current_dir().context("the current directory is gone")?;
+        let listen = LISTEN_DEFAULT.parse().expect("an address");
+        let max = args.max_processes.map(NonZeroU32::get);
+        let in_file = file.max_processes.map(NonZeroU32::get);
+        let settings = Self {
+            listen: given.pick("listen", list(&args.listen), file.listen, vec![listen]),
+            data: given.pick("data", args.data.clone(), file.data, ".mainspring".into()),
+            workdir: given.pick("workdir", args.workdir.clone(), file.workdir, here),
+            max_processes: given.pick("max_processes", max, in_file, processes),
+            pass_env: given.pick("pass_env", list(&args.pass_env), file.pass_env, Vec::new()),
+            insecure: given.pick("insecure", Some(args.insecure), file.insecure, false),
+            hosts: given.pick("hosts", list(&args.hosts), file.hosts, Vec::new()),
+            tls_certificate: given.pick(
+                "tls_certificate",
+                args.tls_certificate.clone().map(Some),
+                tls.certificate.map(Some),
+                None,
+            ),
+            tls_key: given.pick("tls_key", args.tls_key.clone().map(Some), tls.key.map(Some), None),
+            retention: given.pick_span(
+                "retention",
+                args.retention.as_ref(),
+                file.retention.as_ref(),
+                Span::from_secs(30 * 86_400),
+            )?,
+            drain: given.pick_span(
+                "drain",
+                args.drain.as_ref(),
+                file.drain.as_ref(),
+                Span::from_secs(30),
+            )?,
+        };
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.tls_certificate.value.is_some() != self.tls_key.value.is_some() {
+            bail!("TLS needs both a certificate and a key: --tls-certificate and --tls-key");
+        }
+        if self.listen.value.is_empty() {
+            bail!("listen is empty: name at least one address");
+        }
+        Ok(())
+    }
+}

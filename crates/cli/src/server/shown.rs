@@ -1,0 +1,37 @@
+//! `--print-config`: the configuration as a file that could be used, with origins as comments.
+
+use super::settings::{Setting, Settings};
+use std::fmt::{Display, Write as _};
+
+pub fn shown(settings: &Settings) -> String {
+    let mut text = String::new();
+    let s = settings;
+    line(&mut text, "listen", &s.listen, |value| strings(value));
+    line(&mut text, "data", &s.data, |value| quoted(&value.display()));
+    line(&mut text, "workdir", &s.workdir, |value| quoted(&value.display()));
+    line(&mut text, "max_processes", &s.max_processes, ToString::to_string);
+    line(&mut text, "pass_env", &s.pass_env, |value| strings(value));
+    line(&mut text, "insecure", &s.insecure, ToString::to_string);
+    line(&mut text, "hosts", &s.hosts, |value| strings(value));
+    line(&mut text, "retention", &s.retention, |value| quoted(value));
+    line(&mut text, "drain", &s.drain, |value| quoted(value));
+    if let (Some(certificate), Some(key)) = (&s.tls_certificate.value, &s.tls_key.value) {
+        text.push_str("\n[tls]\n");
+        line(&mut text, "certificate", &s.tls_certificate, |_| quoted(&certificate.display()));
+        line(&mut text, "key", &s.tls_key, |_| quoted(&key.display()));
+    }
+    text
+}
+
+fn line<T>(text: &mut String, name: &str, setting: &Setting<T>, show: impl Fn(&T) -> String) {
+    let _ = writeln!(text, "{name} = {} # {}", show(&setting.value), setting.origin);
+}
+
+fn quoted(value: &impl Display) -> String {
+    toml::Value::String(value.to_string()).to_string()
+}
+
+fn strings<T: Display>(values: &[T]) -> String {
+    let items: Vec<String> = values.iter().map(quoted).collect();
+    format!("[{}]", items.join(", "))
+}

@@ -1,0 +1,31 @@
+//! A planned end: no new attempt starts, and what does not end by itself in time is stopped as
+//! for a pause, uncounted, so that it starts again in the next life.
+
+use crate::ids::{RunKey, TaskNo};
+use crate::kernel::row::Stopping;
+use crate::world::state::World;
+
+impl World {
+    /// Every attempt needs a permit of `total`: with none to be had, none starts. This is not
+    /// stored, and nothing brings it back but another life.
+    pub fn start_nothing_more(&mut self) {
+        self.limits.set("total", 0);
+    }
+
+    /// Stops every live attempt that is not being stopped already.
+    pub fn stop_all(&mut self) {
+        let live: Vec<(RunKey, TaskNo)> = self
+            .runs
+            .iter()
+            .flat_map(|(key, run)| {
+                let rows = run.rows.iter();
+                let live = rows.filter(|row| row.fact.is_live() && row.stopping.is_none());
+                live.map(|row| (*key, row.task.no))
+            })
+            .collect();
+        for (key, no) in live {
+            self.stop(key, no, Stopping::Pause, |_| {});
+        }
+        self.gather.hurry();
+    }
+}
