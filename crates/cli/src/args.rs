@@ -25,6 +25,8 @@ Examples:
   mainspring show last                          the last run and its tasks
   mainspring logs last compile                  what a task wrote
   mainspring validate *.yaml                    check without running
+  mainspring graph build.yaml --format svg      draw its tasks
+  mainspring explain-code E205                  what an error means
 
 With a server (--server URL, MAINSPRING_SERVER, or one at work in the data folder):
   mainspring apply build.yaml                   deploy a workflow
@@ -53,6 +55,15 @@ Exit codes:
   3    the store failed under a run (disk full, folder read-only): it can be resumed
   130  the run was cancelled, or left at once by a second Ctrl-C";
 
+const GRAPH_HELP: &str = "\
+A dashed edge says when it is satisfied, if that is not the success of the other task. A double
+border is `on_failure: run`, a dashed one `allow_failure`, a round one `noop`.
+
+Examples:
+  mainspring graph build.yaml                   Mermaid, for a Markdown page
+  mainspring graph build.yaml --format svg > build.svg
+  mainspring graph build.yaml --format dot | dot -Tpng > build.png";
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run a workflow file to its end, in this process
@@ -69,6 +80,13 @@ pub enum Command {
     Server(ServerArgs),
     /// Check workflow files; exit code 0 when all are good, else 2
     Validate(ValidateArgs),
+    /// Draw a workflow's tasks and what they wait for
+    #[command(after_help = GRAPH_HELP)]
+    Graph(GraphArgs),
+    /// Print the JSON Schema of workflow files, for editors
+    Schema,
+    /// Tell what an error code means and how to mend it; without a code, list them all
+    ExplainCode(ExplainCodeArgs),
     /// Deploy workflow files to a server; the same text twice makes no new version
     Apply(ApplyArgs),
     /// List workflows
@@ -204,6 +222,31 @@ pub struct ValidateArgs {
     pub files: Vec<PathBuf>,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct GraphArgs {
+    /// The workflow; `-` reads it from stdin
+    pub file: PathBuf,
+    #[arg(long, value_enum, default_value_t = Picture::Mermaid)]
+    pub format: Picture,
+}
+
+/// What a workflow can be drawn as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Picture {
+    /// For Markdown
+    Mermaid,
+    /// For Graphviz
+    Dot,
+    /// A picture of its own
+    Svg,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainCodeArgs {
+    /// Such as E205
+    pub code: Option<String>,
 }
 
 /// A value has no place here: it is that of this environment.

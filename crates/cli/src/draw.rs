@@ -12,10 +12,15 @@
 //! diagnostics, so only a window of each line is ever looked at.
 
 use crate::out;
-use mainspring_core::spec::{Diagnostic, Severity, Span};
+use mainspring_core::spec::{Code, Diagnostic, Related, Severity, Span};
+use std::collections::BTreeSet;
 
 /// Characters of a line that are shown at most; longer ones are cut around the place.
 const SHOWN_CHARS_MAX: usize = 120;
+/// Where a hint is broken into lines.
+const HINT_CHARS_MAX: usize = 100;
+/// Codes that are named at the end.
+const CODES_MAX: usize = 6;
 /// Characters shown in front of a place in a line that was cut.
 const BEFORE_CHARS: usize = 40;
 
@@ -36,28 +41,58 @@ pub fn diagnostics(name: &str, text: &str, found: &[Diagnostic]) -> String {
         .collect();
     if !counted.is_empty() {
         drawing.push_str(&format!("{name}: {}\n", counted.join(", ")));
+        drawing.push_str(&more_about(found));
     }
     drawing
 }
 
+/// Where there is more to read.
+fn more_about(found: &[Diagnostic]) -> String {
+    let codes: BTreeSet<Code> = found.iter().map(|found| found.code).collect();
+    let words: Vec<&str> = codes.iter().take(CODES_MAX).map(|code| code.word()).collect();
+    let dots = if codes.len() > CODES_MAX { ", …" } else { "" };
+    match words.as_slice() {
+        [] => String::new(),
+        [code] => format!("More about it: mainspring explain-code {code}\n"),
+        [first, rest @ ..] => format!(
+            "More about them: mainspring explain-code {first} (or {}{dots})\n",
+            rest.join(", ")
+        ),
+    }
+}
+
 fn one(name: &str, text: &str, diagnostic: &Diagnostic) -> String {
-    let Diagnostic { code, severity, message, span, hint, related } = diagnostic;
+    let Diagnostic { code, severity, message, path: _, span, hint, related } = diagnostic;
     let head = match severity {
         Severity::Error => out::red(&format!("error[{code}]")),
         Severity::Warning => out::yellow(&format!("warning[{code}]")),
     };
-    let last = related.iter().map(|(span, _)| span.line).fold(span.line, usize::max);
+    let last = related.iter().map(|related| related.span.line).fold(span.line, usize::max);
     let gutter = Gutter(last.to_string().len());
     let mut drawing = format!("{head}: {}\n", out::bold(&out::tame(message)));
     drawing.push_str(&gutter.arrow(name, *span));
-    drawing.push_str(&gutter.excerpt(text, *span, ""));
-    for (span, why) in related {
-        drawing.push_str(&gutter.excerpt(text, *span, &out::tame(why)));
-    }
+    // Why the place itself matters, among others of its kind.
+    let own = related.iter().find(|related| related.span == *span);
+    let mut marks =
+        vec![Mark { span: *span, label: own.map_or("", |own| &own.message), sign: '^' }];
+    let others = related.iter().filter(|related| related.span != *span);
+    marks.extend(others.map(|Related { span, message }| Mark {
+        span: *span,
+        label: message,
+        sign: '-',
+    }));
+    drawing.push_str(&gutter.excerpts(text, &marks));
     if let Some(hint) = hint {
         drawing.push_str(&gutter.help(&out::tame(hint)));
     }
     drawing
+}
+
+/// A place that is pointed at.
+struct Mark<'m> {
+    span: Span,
+    label: &'m str,
+    sign: char,
 }
 
 /// The column of line numbers: how wide it is.
@@ -76,17 +111,55 @@ impl Gutter {
     }
 
     fn help(&self, hint: &str) -> String {
-        format!("{:width$} {} help: {hint}\n", "", out::blue("="), width = self.0)
+        let mut lines = broken(hint).into_iter();
+        let first = lines.next().unwrap_or_default();
+        let mut help = format!("{:width$} {} help: {first}\n", "", out::blue("="), width = self.0);
+        for line in lines {
+            help.push_str(&format!("{:width$}         {line}\n", "", width = self.0));
+        }
+        help
     }
 
-    fn excerpt(&self, text: &str, span: Span, label: &str) -> String {
-        let window = Window::around(text, span);
-        let number = out::blue(&format!("{:width$}", span.line, width = self.0));
-        let line = format!("{number} {} {}", out::blue("|"), window.shown);
-        let carets = "^".repeat(window.carets);
-        let marked = format!("{}{} {label}", " ".repeat(window.before), out::red(&carets));
-        line.trim_end().to_owned() + "\n" + &self.bar(marked.trim_end())
+    /// Each line with its marks; one that stands in the same line as the last adds only itself.
+    fn excerpts(&self, text: &str, marks: &[Mark<'_>]) -> String {
+        let mut drawing = String::new();
+        let mut last = String::new();
+        let mut last_line = 0;
+        for mark in marks {
+            let window = Window::around(text, mark.span);
+            if mark.span.line != last_line || window.shown != last {
+                let number = out::blue(&format!("{:width$}", mark.span.line, width = self.0));
+                let line = format!("{number} {} {}", out::blue("|"), window.shown);
+                drawing.push_str(line.trim_end());
+                drawing.push('\n');
+            }
+            let signs = mark.sign.to_string().repeat(window.carets);
+            let signs = if mark.sign == '^' { out::red(&signs) } else { out::blue(&signs) };
+            let label = out::tame(mark.label);
+            let marked = format!("{}{signs} {label}", " ".repeat(window.before));
+            drawing.push_str(&self.bar(marked.trim_end()));
+            (last, last_line) = (window.shown, mark.span.line);
+        }
+        drawing
     }
+}
+
+/// A long hint as lines, broken between words.
+fn broken(hint: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in hint.split(' ') {
+        let line = lines.last_mut().expect("there is one");
+        let long = line.chars().count() + word.chars().count() >= HINT_CHARS_MAX;
+        if line.is_empty() {
+            line.push_str(word);
+        } else if long {
+            lines.push(word.to_owned());
+        } else {
+            line.push(' ');
+            line.push_str(word);
+        }
+    }
+    lines
 }
 
 /// The part of a line that is shown, and where in it the place is.
@@ -122,7 +195,8 @@ impl Window {
 /// Every character takes one column, and none steers the terminal.
 fn plain(c: char) -> char {
     match c {
-        '\t' => ' ',
+        // Seen, since a tab in the wrong place looks like any space.
+        '\t' => '→',
         c if c.is_control() => '\u{fffd}',
         c => c,
     }
@@ -153,6 +227,7 @@ mod tests {
           = help: did you mean `build`?
 
         w.yaml: 1 error
+        More about it: mainspring explain-code E205
         ");
     }
 

@@ -7,6 +7,7 @@ mod out;
 mod terminal;
 mod source;
 mod draw;
+mod pages;
 mod inputs;
 mod data;
 mod find;

@@ -17,6 +17,7 @@ pub mod world;
 pub mod view;
 #[cfg(feature = "schema")]
 mod schema;
+pub mod graph;
 
 #[cfg(any(test, feature = "sketch"))]
 pub mod sketch;

@@ -1,13 +1,15 @@
 //! Commands that talk to a server, or read what one left.
 
-use super::{DataArgs, Format};
+use super::{Command, DataArgs, Format};
 use crate::data;
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Subcommand};
 use clap_complete::Shell;
 use mainspring_core::kernel::record::Role;
 use mainspring_core::kernel::row::RunStatus;
-use mainspring_core::time::{Span, Timestamp};
+use mainspring_core::spec::duration;
+use mainspring_core::time::Timestamp;
 use std::path::PathBuf;
 
 pub const TRIGGER_HELP: &str = "\
@@ -47,6 +49,49 @@ impl PlaceArgs {
             }
             None => data::command(words, &self.data.folder),
         }
+    }
+}
+
+impl Command {
+    /// A data folder that was typed wins over a server that the environment names.
+    pub fn prefer_flags(&mut self, matches: &ArgMatches) {
+        let mut given = matches;
+        while let Some((_, below)) = given.subcommand() {
+            given = below;
+        }
+        let source = |id: &str| given.try_contains_id(id).ok().and_then(|_| given.value_source(id));
+        let is_typed = source("folder") == Some(ValueSource::CommandLine);
+        if is_typed
+            && source("server") == Some(ValueSource::EnvVariable)
+            && let Some(place) = self.place_mut()
+        {
+            place.server = None;
+        }
+    }
+
+    fn place_mut(&mut self) -> Option<&mut PlaceArgs> {
+        Some(match self {
+            Self::Runs(RunsArgs { place, .. })
+            | Self::Show(ShowArgs { place, .. })
+            | Self::Logs(LogsArgs { place, .. })
+            | Self::Apply(ApplyArgs { place, .. })
+            | Self::Workflows(ListArgs { place, .. })
+            | Self::Audit(ListArgs { place, .. })
+            | Self::Trigger(TriggerArgs { place, .. })
+            | Self::Watch(WatchArgs { place, .. })
+            | Self::Pause(OrderArgs { place, .. })
+            | Self::Resume(OrderArgs { place, .. })
+            | Self::Cancel(CancelArgs { order: OrderArgs { place, .. }, .. })
+            | Self::Retry(RetryArgs { place, .. })
+            | Self::Delete(DeleteArgs { place, .. })
+            | Self::Doctor(DoctorArgs { place, .. }) => place,
+            Self::Tokens(TokensArgs { command }) => match command {
+                TokensCommand::List { place, .. }
+                | TokensCommand::Create { place, .. }
+                | TokensCommand::Revoke { place, .. } => place,
+            },
+            _ => return None,
+        })
     }
 }
 
@@ -291,7 +336,7 @@ fn moment(text: &str) -> Result<Timestamp, String> {
 }
 
 fn seconds(text: &str) -> Result<u32, String> {
-    let span = Span::parse(text).map_err(|why| why.to_string())?;
+    let span = duration(text).map_err(|why| why.to_string())?;
     match u32::try_from(span.to_std().as_secs()) {
         Ok(0) => Err("it has to last for a second at least".to_owned()),
         Ok(seconds) => Ok(seconds),

@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 /// Of a file with a token in it.
 const TOKEN_BYTES_MAX: u64 = 4_096;
-
+/// Where a server listens in its data folder.
+const SOCKET: &str = "api.sock";
 
 #[derive(Debug)]
 pub enum Place {

@@ -1,7 +1,9 @@
 //! From the command line to a command, and from its outcome to an exit code.
 
-use super::{apply, audit, completions, delete, doctor, logs, orders, run, runs, show, tokens};
-use super::{trigger, validate, watch, workflows};
+use super::{
+    apply, audit, completions, delete, doctor, explain_code, graph, logs, orders, run, runs,
+};
+use super::{schema, show, tokens, trigger, validate, watch, workflows};
 use crate::args::{Cli, Command};
 use crate::client::ClientError;
 use crate::exit::Exit;
@@ -13,7 +15,8 @@ use std::process::ExitCode;
 
 pub fn main() -> ExitCode {
     let matches = Cli::command().get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    cli.command.prefer_flags(&matches);
     let exit = command(cli.command, &matches).unwrap_or_else(|error| {
         out::error(&error);
         exit_of(&error)
@@ -39,6 +42,9 @@ fn command(command: Command, matches: &ArgMatches) -> Result<Exit> {
             None => unreachable!("a command was given"),
         },
         Command::Validate(args) => validate::validate(&args),
+        Command::Graph(args) => graph::graph(&args),
+        Command::Schema => schema::schema(),
+        Command::ExplainCode(args) => explain_code::explain_code(&args),
         Command::Apply(args) => apply::apply(&args),
         Command::Workflows(args) => workflows::workflows(&args),
         Command::Trigger(args) => trigger::trigger(&args),

@@ -17,5 +17,8 @@ mod tokens;
 mod audit;
 mod completions;
 mod doctor;
+mod explain_code;
+mod graph;
+mod schema;
 
 pub use dispatch::main;

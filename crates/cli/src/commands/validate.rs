@@ -23,8 +23,27 @@ struct Checked {
     /// Why it could not be read at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    errors: Vec<Diagnostic>,
-    warnings: Vec<Diagnostic>,
+    errors: Vec<Found>,
+    warnings: Vec<Found>,
+}
+
+/// A diagnostic as other programs read it: documented in docs/editors.md.
+#[derive(Serialize)]
+struct Found {
+    /// What the code stands for, whatever the message says.
+    title: &'static str,
+    #[serde(flatten)]
+    diagnostic: Diagnostic,
+    /// The command that tells more.
+    explain: String,
+}
+
+impl From<Diagnostic> for Found {
+    fn from(diagnostic: Diagnostic) -> Self {
+        let code = diagnostic.code;
+        let explain = format!("mainspring explain-code {code}");
+        Self { title: code.title(), diagnostic, explain }
+    }
 }
 
 pub fn validate(args: &ValidateArgs) -> Result<Exit> {
@@ -66,6 +85,7 @@ fn check(path: &Path, format: Format) -> Checked {
             ));
         }
     }
-    let (errors, warnings) = found.into_iter().partition(|it| it.severity == Severity::Error);
+    let found = found.into_iter().map(Found::from);
+    let (errors, warnings) = found.partition(|it| it.diagnostic.severity == Severity::Error);
     Checked { file: source.name, valid, error: None, errors, warnings }
 }

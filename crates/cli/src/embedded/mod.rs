@@ -18,5 +18,5 @@ pub use accept::{Fresh, NotAccepted, accept};
 pub use follow::{Ending, Follow};
 pub use ground::Ground;
 pub use life::Life;
-pub use settings::Settings;
+pub use settings::{Settings, processes_default, within_open_files};
 pub use summary::{Finished, print};

@@ -14,15 +14,20 @@ pub struct Settings {
 impl Settings {
     /// Changes the limit on open files; writes nothing.
     pub fn new(args: &RunArgs) -> Result<Self> {
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let default = u32::try_from(4 * cores).unwrap_or(u32::MAX);
-        let wanted = args.max_processes.map_or(default, std::num::NonZero::get);
+        let wanted = args.max_processes.map_or_else(processes_default, std::num::NonZero::get);
         let max_processes = within_open_files(wanted)?;
         Ok(Self { max_processes, pass_env: args.pass_env.clone() })
     }
 }
 
-fn within_open_files(wanted: u32) -> Result<u32> {
+/// Four for each core: most wait for something else most of the time.
+pub fn processes_default() -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    u32::try_from(4 * cores).unwrap_or(u32::MAX)
+}
+
+/// Raises the limit on open files, and stays within it.
+pub fn within_open_files(wanted: u32) -> Result<u32> {
     let limit = match raise_open_files() {
         Ok(limit) => limit,
         Err(error) => {

@@ -4,8 +4,7 @@ use super::narrate::{self, Narrator};
 use super::settings::Settings;
 use super::{notify, shown};
 use crate::args::ServerArgs;
-use crate::commands::run::processes_default;
-use crate::embedded::ground::Ground;
+use crate::embedded::{Ground, processes_default, within_open_files};
 use crate::exit::Exit;
 use crate::out;
 use crate::signals::Signals;
@@ -102,7 +101,7 @@ fn end(engine: Arc<Engine>) {
 }
 
 async fn start(settings: &Settings, ground: &Ground, hub: &Arc<Hub>) -> Result<Engine> {
-    let max_processes = settings.max_processes.value;
+    let max_processes = within_open_files(settings.max_processes.value)?;
     let config = EngineConfig {
         store: Arc::clone(&ground.store) as Arc<dyn Store>,
         scheduler: ground.folder.id(),

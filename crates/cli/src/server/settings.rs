@@ -5,6 +5,7 @@ use crate::args::ServerArgs;
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use mainspring_core::spec::duration;
 use mainspring_core::time::Span;
 use std::fmt;
 use std::net::SocketAddr;
@@ -84,7 +85,7 @@ impl Given<'_> {
         default: Span,
     ) -> Result<Setting<Span>> {
         let parse = |text: Option<&String>| {
-            text.map(|text| Span::parse(text).map_err(|why| anyhow!("{id} `{text}`: {why}")))
+            text.map(|text| duration(text).map_err(|why| anyhow!("{id} `{text}`: {why}")))
                 .transpose()
         };
         Ok(self.pick(id, parse(given)?, parse(file)?, default))

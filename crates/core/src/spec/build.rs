@@ -4,12 +4,16 @@
 use super::code::Code;
 use super::place::Place;
 use super::report::{Report, quoted};
+use super::syntax;
 use super::tagged::{Tagged, check_collection_tag, check_tag, copy_of, scalar_kind};
 use super::tree::{Entry, Kind, NodeId, Slot, Tree};
 use crate::limits::{DEFINITION_BYTES_MAX, DOCUMENT_DEPTH_MAX, DOCUMENT_NODES_MAX};
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureStyle};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+const ALIAS_HINT: &str =
+    "an alias counts as all that it stands for: use fewer, or put the data into a file";
 
 /// The rest of the text is of no use: what was wrong is in the report.
 #[derive(Debug)]
@@ -145,17 +149,10 @@ impl<'t, 'r> Builder<'t, 'r> {
         let at = error.marker().byte_offset().unwrap_or(0).min(self.text.len());
         let next = self.text.ceil_char_boundary((at + 1).min(self.text.len()));
         let place = Place::new(at, next);
-        match error.kind() {
-            ErrorKind::RecursionLimitExceeded => return self.too_deep(place),
-            ErrorKind::TabInBlockIndentation => {
-                self.report
-                    .add(Code::Syntax, place, "Not valid YAML: a tab in the indentation.")
-                    .hint("indent with spaces");
-            }
-            _ => {
-                self.report.add(Code::Syntax, place, format!("Not valid YAML: {}.", error.info()));
-            }
+        if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
+            return self.too_deep(place);
         }
+        syntax::tell(error, place, self.text, self.report);
         Err(Fatal)
     }
 
@@ -172,7 +169,8 @@ impl<'t, 'r> Builder<'t, 'r> {
 
     fn too_deep(&mut self, place: Place) -> Result<(), Fatal> {
         let message = format!("Nested more than {DOCUMENT_DEPTH_MAX} deep.");
-        self.report.add(Code::TooDeep, place, message);
+        let hint = "values like this one belong into a file that a task reads";
+        self.report.add(Code::TooDeep, place, message).hint(hint);
         Err(Fatal)
     }
 
@@ -182,13 +180,13 @@ impl<'t, 'r> Builder<'t, 'r> {
         self.total.bytes += weight.bytes;
         if self.total.nodes > DOCUMENT_NODES_MAX {
             let message = format!("More than {DOCUMENT_NODES_MAX} values, aliases followed.");
-            self.report.add(Code::TooManyNodes, place, message);
+            self.report.add(Code::TooManyNodes, place, message).hint(ALIAS_HINT);
             return Err(Fatal);
         }
         if self.total.bytes > DEFINITION_BYTES_MAX {
             let message =
                 format!("More than {DEFINITION_BYTES_MAX} bytes of text, aliases followed.");
-            self.report.add(Code::TooLarge, place, message);
+            self.report.add(Code::TooLarge, place, message).hint(ALIAS_HINT);
             return Err(Fatal);
         }
         Ok(())
@@ -293,7 +291,8 @@ impl<'t, 'r> Builder<'t, 'r> {
             Some(Anchor::Done { id, weight, height }) => (*id, *weight, *height),
             Some(Anchor::Open) => {
                 let message = "This alias stands inside the value that it stands for.";
-                self.report.add(Code::RecursiveAlias, place, message);
+                let hint = "write the value out here";
+                self.report.add(Code::RecursiveAlias, place, message).hint(hint);
                 return self.broken(place);
             }
             None => return self.broken(place),
@@ -338,6 +337,7 @@ impl<'t, 'r> Builder<'t, 'r> {
                 let message = format!("{} is given twice.", quoted(&name));
                 self.report
                     .add(Code::DuplicateKey, place, message)
+                    .hint("keep one of them")
                     .related(first, "first given here");
             }
         }

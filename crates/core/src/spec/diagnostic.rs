@@ -14,6 +14,9 @@ pub struct Span {
     pub line: usize,
     /// Of the start, from 1, in characters.
     pub column: usize,
+    /// Of the end: the character after the last one.
+    pub end_line: usize,
+    pub end_column: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -28,11 +31,20 @@ pub struct Diagnostic {
     pub code: Code,
     pub severity: Severity,
     pub message: String,
+    /// JSON pointer to what it is about, as far as the text could be read; empty for the whole.
+    pub path: String,
     pub span: Span,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// Other places that have to do with it, and how.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub related: Vec<(Span, String)>,
+    pub related: Vec<Related>,
+}
+
+/// Another place that has to do with a mistake.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Related {
+    pub message: String,
+    pub span: Span,
 }

@@ -11,6 +11,7 @@
 pub mod definition;
 pub mod code;
 pub mod diagnostic;
+pub mod format;
 mod parse;
 pub mod input;
 mod schema;
@@ -21,12 +22,14 @@ mod report;
 mod scalar;
 mod tree;
 mod tagged;
+mod syntax;
 mod build;
 mod lower;
 
 pub use code::Code;
-pub use diagnostic::{Diagnostic, Severity, Span};
-pub use parse::{Context, Parsed, ServerTiers, parse, parse_bytes};
+pub use diagnostic::{Diagnostic, Related, Severity, Span};
+pub use lower::duration::read as duration;
+pub use parse::{Context, Parsed, ServerTiers, parse, parse_bytes, values};
 
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@ use super::diagnostic::Diagnostic;
 use super::lower;
 use super::place::Place;
 use super::report::Report;
+use super::tree::Tree;
 use crate::limits::DEFINITION_BYTES_MAX;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -42,9 +43,12 @@ pub struct Parsed {
 /// Reads a definition, or says everything that is wrong with it.
 pub fn parse(text: &str, context: &Context<'_>) -> Result<Parsed, Vec<Diagnostic>> {
     let mut report = Report::default();
-    let definition = read(text, context, &mut report);
+    let tree = tree(text, &mut report);
+    let definition =
+        tree.as_ref().and_then(|tree| lower::definition(tree.root(), context, &mut report));
     let failed = report.has_errors();
-    let found = report.finish(text);
+    let path = |place| tree.as_ref().map(|tree| tree.root().path_of(place)).unwrap_or_default();
+    let found = report.finish(text, path);
     match definition {
         Some(definition) if !failed => {
             let hash = Sha256::digest(text.as_bytes()).into();
@@ -59,7 +63,7 @@ pub fn parse_bytes(bytes: &[u8], context: &Context<'_>) -> Result<Parsed, Vec<Di
     if bytes.len() > DEFINITION_BYTES_MAX {
         let mut report = Report::default();
         too_large(bytes.len(), &mut report);
-        return Err(report.finish(""));
+        return Err(report.finish("", |_| String::new()));
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => parse(text, context),
@@ -67,7 +71,18 @@ pub fn parse_bytes(bytes: &[u8], context: &Context<'_>) -> Result<Parsed, Vec<Di
     }
 }
 
-fn read(text: &str, context: &Context<'_>, report: &mut Report) -> Option<Definition> {
+/// The plain values of a text, for whoever checks them by the schema. Nothing is said about what
+/// they mean.
+pub fn values(text: &str) -> Result<serde_json::Value, Vec<Diagnostic>> {
+    let mut report = Report::default();
+    match tree(text, &mut report) {
+        Some(tree) if !report.has_errors() => Ok(tree.root().to_json()),
+        _ => Err(report.finish(text, |_| String::new())),
+    }
+}
+
+/// The text as a tree; `None` when it has none.
+fn tree<'t>(text: &'t str, report: &mut Report) -> Option<Tree<'t>> {
     if text.len() > DEFINITION_BYTES_MAX {
         too_large(text.len(), report);
         return None;
@@ -79,8 +94,7 @@ fn read(text: &str, context: &Context<'_>, report: &mut Report) -> Option<Defini
             .hint("is this a text file? In quotes it can be written as an escape");
         return None;
     }
-    let tree = build::build(text, report)?;
-    lower::definition(tree.root(), context, report)
+    build::build(text, report)
 }
 
 fn is_forbidden(c: char) -> bool {
@@ -89,7 +103,8 @@ fn is_forbidden(c: char) -> bool {
 
 fn too_large(bytes: usize, report: &mut Report) {
     let message = format!("The text has {bytes} bytes; at most {DEFINITION_BYTES_MAX} are read.");
-    report.add(Code::TooLarge, Place::default(), message);
+    let hint = "put long scripts and data into files of their own";
+    report.add(Code::TooLarge, Place::default(), message).hint(hint);
 }
 
 fn not_utf8(bytes: &[u8], error: std::str::Utf8Error) -> Vec<Diagnostic> {
@@ -104,9 +119,10 @@ fn not_utf8(bytes: &[u8], error: std::str::Utf8Error) -> Vec<Diagnostic> {
     };
     let message = format!("The byte 0x{:02X} is not UTF-8 text.", bytes[start]);
     report.add(Code::NotUtf8, Place::new(start, start), message).hint(hint);
-    let mut found = report.finish(&shown);
+    let mut found = report.finish(&shown, |_| String::new());
     for diagnostic in &mut found {
         diagnostic.span.end = start + length;
+        diagnostic.span.end_column += length;
     }
     found
 }

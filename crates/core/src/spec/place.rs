@@ -53,10 +53,15 @@ impl<'t> Lines<'t> {
     pub fn span(&self, place: Place) -> Span {
         let start = self.text.floor_char_boundary(place.start as usize);
         let end = self.text.ceil_char_boundary(place.end as usize).max(start);
-        let line = self.starts.partition_point(|&first| first <= start).max(1);
-        let first = self.starts[line - 1].min(start);
-        let column = self.text[first..start].chars().count() + 1;
-        Span { start, end, line, column }
+        let (line, column) = self.at(start);
+        let (end_line, end_column) = self.at(end);
+        Span { start, end, line, column, end_line, end_column }
+    }
+
+    fn at(&self, byte: usize) -> (usize, usize) {
+        let line = self.starts.partition_point(|&first| first <= byte).max(1);
+        let first = self.starts[line - 1].min(byte);
+        (line, self.text[first..byte].chars().count() + 1)
     }
 }
 
@@ -74,6 +79,13 @@ mod tests {
         assert_eq!(at("é: x\r\nb\rc", 3), (1, 3));
         assert_eq!(at("é: x\r\nb\rc", 7), (2, 1));
         assert_eq!(at("é: x\r\nb\rc", 9), (3, 1));
+    }
+
+    #[test]
+    fn the_end_has_a_line_and_a_column_too() {
+        let span = Lines::new("é: x\ny: zé\n").span(Place::new(4, 10));
+        assert_eq!((span.line, span.column), (1, 4));
+        assert_eq!((span.end_line, span.end_column), (2, 5));
     }
 
     #[test]

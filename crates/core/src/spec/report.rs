@@ -1,7 +1,7 @@
 //! Collects every mistake of a text, so that a person sees all of them at once.
 
 use super::code::Code;
-use super::diagnostic::{Diagnostic, Severity};
+use super::diagnostic::{Diagnostic, Related, Severity};
 use super::place::{Lines, Place};
 use crate::limits::DIAGNOSTICS_MAX;
 use std::collections::BTreeSet;
@@ -86,6 +86,11 @@ impl Report {
         self.told_errors >= DIAGNOSTICS_MAX
     }
 
+    /// Whether something was told about a part of this place, which may then look empty.
+    pub fn has_within(&self, outer: Place) -> bool {
+        self.found.iter().any(|it| outer.start <= it.place.start && it.place.end <= outer.end)
+    }
+
     pub fn has_errors(&self) -> bool {
         self.errors > 0
     }
@@ -131,8 +136,8 @@ impl Report {
         self.nearest(word, candidates).map(|near| format!("did you mean `{near}`?"))
     }
 
-    /// In the order of the text.
-    pub fn finish(mut self, text: &str) -> Vec<Diagnostic> {
+    /// In the order of the text. `path` says what a place is about.
+    pub fn finish(mut self, text: &str, path: impl Fn(Place) -> String) -> Vec<Diagnostic> {
         let lines = Lines::new(text);
         self.found.sort_by_key(|draft| draft.place.start);
         if self.left_out > 0 {
@@ -142,21 +147,35 @@ impl Report {
             let code = Code::TooManyProblems;
             self.found.push(Draft { code, place, message, hint, related: Vec::new() });
         }
-        self.found.into_iter().map(|draft| draft.place_in(&lines)).collect()
+        self.found.into_iter().map(|draft| draft.place_in(&lines, &path)).collect()
     }
 }
 
 impl Draft {
-    fn place_in(self, lines: &Lines<'_>) -> Diagnostic {
+    fn place_in(self, lines: &Lines<'_>, path: impl Fn(Place) -> String) -> Diagnostic {
         Diagnostic {
             code: self.code,
             severity: self.code.severity(),
             message: self.message,
+            path: path(self.place),
             span: lines.span(self.place),
             hint: self.hint,
-            related: self.related.into_iter().map(|(at, why)| (lines.span(at), why)).collect(),
+            related: self
+                .related
+                .into_iter()
+                .map(|(at, message)| Related { message, span: lines.span(at) })
+                .collect(),
         }
     }
+}
+
+/// Names that are listed in a hint; more would not be read.
+const LISTED_MAX: usize = 8;
+
+/// `the tasks are …`, when there are few enough.
+pub fn listed<'c>(what: &str, names: impl IntoIterator<Item = &'c str>) -> Option<String> {
+    let names: Vec<String> = names.into_iter().take(LISTED_MAX + 1).map(quoted).collect();
+    (1..=LISTED_MAX).contains(&names.len()).then(|| format!("{what} {}", names.join(", ")))
 }
 
 /// A piece of the text as a message shows it: in backticks, on one line, not too long.

@@ -176,7 +176,8 @@ fn default_problems(schema: &Value, defaults: &[String]) -> Vec<SchemaProblem> {
         let validator = validators.get(&format!("#{pointer}"))?;
         let error = validator.validate(&filled).err()?;
         let message = format!("This default breaks its own schema: {}.", shown(&error));
-        Some(SchemaProblem::new(Code::BadDefault, at, message))
+        let hint = "give a default that fits, or change the schema around it";
+        Some(SchemaProblem::new(Code::BadDefault, at, message).with_hint(hint))
     };
     defaults.iter().filter_map(broken).take(PROBLEMS_MAX).collect()
 }

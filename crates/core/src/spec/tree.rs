@@ -204,6 +204,37 @@ impl<'n> Node<'n> {
         total
     }
 
+    /// The JSON pointer to the innermost value, or to the field whose name or value it is, that
+    /// a place lies in. What an alias shares is found where it is written.
+    pub fn path_of(self, place: Place) -> String {
+        let mut path = String::new();
+        let mut at = self;
+        // What is missing has no place of its own, and is told at the beginning.
+        while !place.is_empty()
+            && let Some((step, inner)) = at.step_to(place)
+        {
+            path.push('/');
+            path.push_str(&step.replace('~', "~0").replace('/', "~1"));
+            at = inner;
+        }
+        path
+    }
+
+    fn step_to(self, place: Place) -> Option<(Cow<'n, str>, Node<'n>)> {
+        let within = |outer: Place| outer.start <= place.start && place.end <= outer.end;
+        // An alias comes after what it shares, which is found first.
+        match &self.slot().kind {
+            Kind::Map(_) => self.fields()?.find_map(|field| {
+                let hit = within(field.name_place) || within(field.value.place());
+                hit.then(|| (Cow::from(field.name), field.value))
+            }),
+            Kind::List(_) => self.items()?.enumerate().find_map(|(index, item)| {
+                within(item.place()).then(|| (Cow::from(index.to_string()), item))
+            }),
+            _ => None,
+        }
+    }
+
     /// Follows a JSON pointer as far as it goes, and says where that is.
     pub fn place_of(self, pointer: &str) -> Place {
         let mut at = Field { name: "", name_place: self.place(), value: self };

@@ -2,13 +2,16 @@
 
 use super::super::code::Code;
 use super::super::definition::Program;
+use super::super::format::shape::SHELL_LINE_BYTES_MAX;
+use super::super::format::{ACTIONS, ACTIONS_LATER, NOTHING};
 use super::super::report::{Report, quoted};
 use super::super::tree::Field;
-use super::env::{SHELL_LINE_BYTES_MAX, bounded, filled};
+use super::env::{bounded, filled};
 use super::expect;
 use super::fields::Fields;
-use super::vocabulary::{ACTIONS, ACTIONS_LATER, NOTHING};
 use crate::limits::ENV_VALUE_BYTES_MAX;
+
+pub const ACTION_HINT: &str = "give it `run: …`, `command: […]` or `noop: {}`";
 
 /// An action without the settings around it.
 #[derive(Debug)]
@@ -33,6 +36,11 @@ pub fn action(task: Field<'_>, fields: &Fields<'_>, report: &mut Report) -> Opti
     }
     match first.name {
         "run" => {
+            if first.value.items().is_some() {
+                let hint = "use `command:` for a list, or write one text";
+                expect::wrong(first, "text", Some(hint), report);
+                return None;
+            }
             let line = filled(first, SHELL_LINE_BYTES_MAX, report)?;
             Some(Doing::Process(Program::Shell(line.into())))
         }
@@ -49,9 +57,7 @@ fn no_action(task: Field<'_>, fields: &Fields<'_>, report: &mut Report) -> Optio
     let later = given.any(|field| ACTIONS_LATER.contains(&field.name));
     if !later && !fields.has_misspelt(ACTIONS) && !fields.has_misspelt(ACTIONS_LATER) {
         let message = format!("The task {} does nothing.", quoted(task.name));
-        report
-            .add(Code::NoAction, task.name_place, message)
-            .hint("give it `run: …`, `command: […]` or `noop: {}`");
+        report.add(Code::NoAction, task.name_place, message).hint(ACTION_HINT);
     }
     None
 }
@@ -86,7 +92,11 @@ fn command(field: Field<'_>, report: &mut Report) -> Option<Program> {
 
 fn argument_text<'n>(argument: Field<'n>, report: &mut Report) -> Option<&'n str> {
     let Some(text) = argument.value.scalar() else {
-        expect::wrong(argument, "a list of texts", None, report);
+        if !argument.value.is_broken() {
+            let message = format!("An argument must be text, not {}.", argument.value.what());
+            let hint = argument.value.is_null().then(|| "write `\"\"` for an empty one".to_owned());
+            report.add(Code::WrongType, argument.place(), message).maybe_hint(hint);
+        }
         return None;
     };
     bounded("argument", text, (argument.place(), ENV_VALUE_BYTES_MAX), report)

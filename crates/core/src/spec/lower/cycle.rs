@@ -38,7 +38,7 @@ fn tell(circle: &[usize], names: &[&str], edges: &[Vec<Written>], report: &mut R
     let message = format!("These tasks wait for each other: {}.", shown.join(" -> "));
     let draft = report.add(Code::Cycle, at, message);
     draft.hint("take one of these dependencies out");
-    for (position, &from) in circle.iter().enumerate().skip(1).take(SHOWN_MAX) {
+    for (position, &from) in circle.iter().enumerate().take(SHOWN_MAX) {
         let to = circle.get(position + 1).copied().unwrap_or(circle[0]);
         if let Some(at) = place(from, to) {
             draft.related(at, format!("`{}` waits for `{}`", names[from], names[to]));

@@ -2,28 +2,22 @@
 //! programs agree on what it means.
 
 use super::super::code::Code;
+pub use super::super::format::shape::Zero;
 use super::super::report::{Report, quoted};
 use super::super::tree::Field;
 use super::expect;
 use crate::limits::DURATION_MAX;
 use crate::time::Span;
 
-/// From the largest: parts of one duration come in this order.
-const UNITS: &[(&str, u64)] = &[
-    ("d", 86_400_000_000),
-    ("h", 3_600_000_000),
-    ("m", 60_000_000),
-    ("s", 1_000_000),
-    ("ms", 1_000),
+/// From the largest, with what else people call them: parts of one duration come in this order.
+const UNITS: &[(&str, u64, &[&str])] = &[
+    ("d", 86_400_000_000, &["day", "days"]),
+    ("h", 3_600_000_000, &["hr", "hrs", "hour", "hours"]),
+    ("m", 60_000_000, &["min", "mins", "minute", "minutes"]),
+    ("s", 1_000_000, &["sec", "secs", "second", "seconds"]),
+    ("ms", 1_000, &["msec", "msecs", "millis", "millisecond", "milliseconds"]),
 ];
 const UNITS_HINT: &str = "write it like `250ms`, `10s`, `5m`, `1h30m` or `2d`";
-
-/// Zero means 'at once' for some fields and nonsense for others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Zero {
-    Allowed,
-    Refused,
-}
 
 pub fn duration(field: Field<'_>, zero: Zero, report: &mut Report) -> Option<Span> {
     let Some(text) = field.value.scalar() else {
@@ -34,7 +28,7 @@ pub fn duration(field: Field<'_>, zero: Zero, report: &mut Report) -> Option<Spa
         let bare = text.parse::<f64>().is_ok_and(|number| number >= 0.0);
         let (what, hint) = match bare {
             true => ("has no unit", format!("write `{text}s` for seconds")),
-            false => ("is not a duration", UNITS_HINT.to_owned()),
+            false => ("is not a duration", meant(text).unwrap_or_else(|| UNITS_HINT.to_owned())),
         };
         let message = format!("{} {what}.", quoted(text));
         report.add(Code::BadDuration, field.place(), message).hint(hint);
@@ -47,10 +41,30 @@ pub fn duration(field: Field<'_>, zero: Zero, report: &mut Report) -> Option<Spa
             false => format!("at most {DURATION_MAX}"),
         };
         let message = format!("{} must be {bound}.", quoted(field.name));
-        report.add(Code::OutOfRange, field.place(), message);
+        let hint = too_short.then(|| "leave it out to have the default".to_owned());
+        report.add(Code::OutOfRange, field.place(), message).maybe_hint(hint);
         return None;
     }
     u64::try_from(micros).ok().map(Span)
+}
+
+/// A duration from elsewhere than a workflow: a flag, a configuration file.
+pub fn read(text: &str) -> Result<Span, String> {
+    let micros = parse(text).ok_or_else(|| UNITS_HINT.to_owned())?;
+    let within = u64::try_from(micros).ok().map(Span).filter(|span| *span <= DURATION_MAX);
+    within.ok_or_else(|| format!("at most {DURATION_MAX}"))
+}
+
+/// A number and a unit by another name, such as `5 minutes`.
+fn meant(text: &str) -> Option<String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+    let (number, unit) = text.split_at(end);
+    let unit = unit.trim_start().to_ascii_lowercase();
+    let (short, ..) =
+        UNITS.iter().find(|(short, _, names)| *short == unit || names.contains(&&*unit))?;
+    let good = format!("{number}{short}");
+    parse(&good).map(|_| format!("did you mean `{good}`?"))
 }
 
 /// Microseconds. Saturates far above every bound.
@@ -66,8 +80,8 @@ fn parse(text: &str) -> Option<u128> {
         let (number, tail) = rest.split_at(end);
         let unit_end = tail.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(tail.len());
         let (unit, tail) = tail.split_at(unit_end);
-        let position = units.iter().position(|(name, _)| *name == unit)?;
-        let (_, micros) = units[position];
+        let position = units.iter().position(|(name, ..)| *name == unit)?;
+        let (_, micros, _) = units[position];
         units = &units[position + 1..];
         total = total.saturating_add(scaled(number, micros)?);
         rest = tail.strip_prefix(' ').unwrap_or(tail);

@@ -2,12 +2,12 @@
 
 use super::super::code::Code;
 use super::super::definition::{Edge, When};
+use super::super::format::DEPENDENCY;
 use super::super::place::Place;
-use super::super::report::{Report, quoted};
-use super::super::tree::Field;
+use super::super::report::{Report, listed, quoted};
+use super::super::tree::{Field, Node};
 use super::expect;
 use super::fields::Fields;
-use super::vocabulary::DEPENDENCY;
 use crate::ids::TaskNo;
 use std::collections::BTreeMap;
 
@@ -30,6 +30,22 @@ const WHEN: &[(&str, When)] = &[
     ("started", When::Started),
     ("failed", When::Failed),
     ("finished", When::Finished),
+];
+
+/// What other programs call these conditions.
+const WHEN_ELSEWHERE: &[(&str, &str)] = &[
+    ("always", "finished"),
+    ("any", "finished"),
+    ("done", "finished"),
+    ("settled", "finished"),
+    ("all_done", "finished"),
+    ("succeeded", "success"),
+    ("ok", "success"),
+    ("on_success", "success"),
+    ("error", "failed"),
+    ("failure", "failed"),
+    ("on_failure", "failed"),
+    ("running", "started"),
 ];
 
 /// The dependencies of the task `own`. One alone needs no list.
@@ -59,7 +75,7 @@ pub fn edges(
             continue;
         };
         report
-            .add(Code::DuplicateDependency, written.place, "This dependency is given twice.")
+            .add(Code::DuplicateDependency, written.place, twice(item))
             .hint("keep one of them")
             .related(before, "first given here");
     }
@@ -80,12 +96,21 @@ fn edge(
     let place = Field { name_place: item.place(), ..item };
     let fields = Fields::read(place, &DEPENDENCY, report)?;
     let when_field = fields.get("when");
-    let when = when_field.map(|field| expect::word(field, WHEN, report));
+    let when = when_field.map(|field| when(field, report));
     let task = fields.required("task", "A dependency", report)?;
     let upstream = upstream(task, own, numbers, report)?;
     let edge = Edge { upstream, when: when.unwrap_or(Some(When::Merged))? };
     let when_place = when_field.map(|field| field.place());
     Some(Written { edge, place: task.place(), when_place })
+}
+
+fn when(field: Field<'_>, report: &mut Report) -> Option<When> {
+    let given = field.value.text().unwrap_or_default();
+    let meant = WHEN_ELSEWHERE.iter().find(|(word, _)| *word == given);
+    let Some((_, meant)) = meant else { return expect::word(field, WHEN, report) };
+    let message = format!("There is no condition {}.", quoted(given));
+    report.add(Code::UnknownWord, field.place(), message).hint(format!("did you mean `{meant}`?"));
+    None
 }
 
 fn upstream(
@@ -107,14 +132,29 @@ fn upstream(
         }
         Some(&no) => Some(no),
         None => {
-            let near = report.did_you_mean(name, numbers.keys().copied());
-            let list = name.contains([',', ' ']).then(|| "write a list: `[a, b]`".to_owned());
+            let hint = report
+                .did_you_mean(name, numbers.keys().copied())
+                .or_else(|| as_list(name, numbers))
+                .or_else(|| listed("the tasks are", numbers.keys().copied()));
             report
                 .add(Code::UnknownDependency, place, format!("There is no task {}.", quoted(name)))
-                .maybe_hint(near.or(list));
+                .maybe_hint(hint);
             None
         }
     }
+}
+
+/// Several tasks in one text.
+fn as_list(text: &str, numbers: &Numbers<'_>) -> Option<String> {
+    let names: Vec<&str> = text.split([',', ' ']).filter(|name| !name.is_empty()).collect();
+    let all_known = names.len() > 1 && names.iter().all(|name| numbers.contains_key(name));
+    all_known.then(|| format!("write a list: `[{}]`", names.join(", ")))
+}
+
+fn twice(item: Node<'_>) -> String {
+    let task = item.fields().into_iter().flatten().find(|field| field.name == "task");
+    let name = task.map_or(item, |field| field.value).scalar().unwrap_or_default();
+    format!("The dependency on {} is given twice.", quoted(name))
 }
 
 /// `on_failure: run` makes every edge `finished`; another `when` beside it contradicts that.

@@ -1,21 +1,19 @@
 //! What a program is given: environment, arguments, directory.
 
 use super::super::code::Code;
+use super::super::format::TASK;
+use super::super::format::shape::OWN_VARIABLES;
 use super::super::place::Place;
 use super::super::report::{Report, quoted};
 use super::super::tree::Field;
+use super::fields::LATER_HINT;
 use super::{expect, name};
 use crate::limits::ENV_VALUE_BYTES_MAX;
 use std::collections::BTreeMap;
 
-/// Linux takes no single argument of 128 KiB or more, its final NUL included.
-pub const SHELL_LINE_BYTES_MAX: usize = 128 * 1024 - 1;
-/// Set by Mainspring for every program.
-const OWN_PREFIX: &str = "MAINSPRING_";
-
 pub fn env(field: Field<'_>, report: &mut Report) -> Option<BTreeMap<String, String>> {
     let mut env = BTreeMap::new();
-    for variable in expect::map(field, report)? {
+    for variable in expect::map(field, "write `{NAME: value}`", report)? {
         let good_name = variable_name(variable, report);
         if let (Some(value), true) = (variable_value(variable, report), good_name) {
             env.insert(variable.name.to_owned(), value.to_owned());
@@ -26,11 +24,11 @@ pub fn env(field: Field<'_>, report: &mut Report) -> Option<BTreeMap<String, Str
 
 fn variable_name(variable: Field<'_>, report: &mut Report) -> bool {
     let name = variable.name;
-    if name.starts_with(OWN_PREFIX) {
+    if name.starts_with(OWN_VARIABLES) {
         let message = format!("{} is set by Mainspring itself.", quoted(name));
         report
             .add(Code::BadName, variable.name_place, message)
-            .hint(format!("choose a name that does not begin with `{OWN_PREFIX}`"));
+            .hint(format!("choose a name that does not begin with `{OWN_VARIABLES}`"));
         return false;
     }
     let good = name::is_variable(name) && name.len() <= crate::limits::NAME_BYTES_MAX;
@@ -47,7 +45,7 @@ fn variable_value<'n>(variable: Field<'n>, report: &mut Report) -> Option<&'n st
     let secret = variable.value.fields().into_iter().flatten().find(|f| f.name == "secret");
     if let Some(secret) = secret {
         let message = "`secret` is not supported by this version.";
-        report.add(Code::UnsupportedField, secret.name_place, message);
+        report.add(Code::UnsupportedField, secret.name_place, message).hint(LATER_HINT);
         return None;
     }
     let Some(value) = variable.value.scalar() else {
@@ -79,7 +77,9 @@ pub fn filled<'n>(field: Field<'n>, bytes_max: usize, report: &mut Report) -> Op
     let text = expect::text(field, report)?;
     if text.trim().is_empty() {
         let message = format!("{} is empty.", quoted(field.name));
-        report.add(Code::BadText, field.place(), message);
+        report
+            .add(Code::BadText, field.place(), message)
+            .maybe_hint(TASK.example(field.name).map(|example| format!("write `{example}`")));
         return None;
     }
     bounded(field.name, text, (field.place(), bytes_max), report)

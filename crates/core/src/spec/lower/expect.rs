@@ -19,11 +19,12 @@ pub fn wrong(field: Field<'_>, expected: &str, hint: Option<&str>, report: &mut 
 
 pub fn map<'n>(
     field: Field<'n>,
+    hint: &str,
     report: &mut Report,
 ) -> Option<impl ExactSizeIterator<Item = Field<'n>> + use<'n>> {
     let fields = field.value.fields();
     if fields.is_none() {
-        wrong(field, "a map", None, report);
+        wrong(field, "a map", Some(hint), report);
     }
     fields
 }

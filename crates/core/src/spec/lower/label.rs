@@ -1,17 +1,15 @@
 //! Labels: short words that people filter by.
 
 use super::super::code::Code;
+use super::super::format::shape::LABEL_VALUE_BYTES_MAX;
 use super::super::report::{Report, quoted};
 use super::super::tree::Field;
 use super::{expect, name};
 use std::collections::BTreeMap;
 
-/// Room for an address or a commit; labels are copied into lists and indexes.
-const LABEL_VALUE_BYTES_MAX: usize = 256;
-
 pub fn labels(field: Field<'_>, report: &mut Report) -> Option<BTreeMap<String, String>> {
     let mut labels = BTreeMap::new();
-    for label in expect::map(field, report)? {
+    for label in expect::map(field, "write `{name: text}`", report)? {
         let good_name = name::check(label.name, "a label", label.name_place, report);
         let Some(value) = label.value.scalar() else {
             expect::wrong(label, "text", None, report);

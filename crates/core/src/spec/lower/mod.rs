@@ -2,10 +2,9 @@
 //! first mistake. Each function answers `None` for a value it refused and reported, and the
 //! rest goes on.
 
-mod vocabulary;
 mod fields;
 pub mod expect;
-mod duration;
+pub mod duration;
 mod size;
 mod name;
 mod label;

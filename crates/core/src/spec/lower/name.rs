@@ -1,12 +1,10 @@
 //! Names of workflows, tasks and tiers: safe as they are in a path, an address and a terminal.
 
 use super::super::code::Code;
+use super::super::format::RESERVED_TASK_NAMES;
 use super::super::place::Place;
 use super::super::report::{Report, quoted};
 use crate::limits::NAME_BYTES_MAX;
-
-/// Added to the input of instances, so no task's output may have these names.
-const RESERVED: &[&str] = &["item", "index", "count"];
 
 /// Whether a name may be used; reports why not.
 pub fn check(name: &str, of: &str, place: Place, report: &mut Report) -> bool {
@@ -26,9 +24,10 @@ pub fn check(name: &str, of: &str, place: Place, report: &mut Report) -> bool {
 }
 
 pub fn check_task(name: &str, place: Place, report: &mut Report) -> bool {
-    if RESERVED.contains(&name) {
-        let message = format!("A task may not be called `{name}`: instances see it as input.");
-        report.add(Code::BadName, place, message).hint("choose another name");
+    if RESERVED_TASK_NAMES.contains(&name) {
+        let message = format!("A task may not be called `{name}`: the name is reserved.");
+        let hint = "choose another name: `item`, `index` and `count` are for fan-out";
+        report.add(Code::BadName, place, message).hint(hint);
         return false;
     }
     check(name, "a task", place, report)

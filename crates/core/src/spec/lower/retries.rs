@@ -2,12 +2,12 @@
 
 use super::super::code::Code;
 use super::super::definition::{Retries, RetryClasses};
+use super::super::format::RETRIES;
 use super::super::report::{Report, quoted};
 use super::super::tree::Field;
 use super::duration::{Zero, duration};
 use super::expect;
 use super::fields::Fields;
-use super::vocabulary::RETRIES;
 use crate::error::ErrorClass;
 use crate::limits::{
     RETRIES_MAX, RETRY_DELAY_DEFAULT, RETRY_DELAY_MAX_DEFAULT, RETRY_FACTOR_DEFAULT,
@@ -26,6 +26,11 @@ pub fn none() -> Retries {
 }
 
 pub fn retries(field: Field<'_>, report: &mut Report) -> Option<Retries> {
+    if !field.value.is_map() && field.value.int().is_none() {
+        let hint = "write how many, or `{max: 3, delay: 2s}`";
+        expect::wrong(field, "a whole number or a map", Some(hint), report);
+        return None;
+    }
     if !field.value.is_map() {
         return Some(Retries { max: max(field, report)?, ..none() });
     }
@@ -78,7 +83,9 @@ fn delays(fields: &Fields<'_>, report: &mut Report) -> Option<(Span, Span)> {
     let cap = cap?;
     if cap < delay {
         let message = format!("`max_delay` ({cap}) is below `delay` ({delay}).");
-        report.add(Code::RetryConflict, given.place(), message);
+        report
+            .add(Code::RetryConflict, given.place(), message)
+            .hint("no delay is longer than `max_delay`: raise it, or lower `delay`");
         return None;
     }
     Some((delay, cap))

@@ -3,6 +3,7 @@
 
 use super::super::code::Code;
 use super::super::definition::{OnFailure, OnLost, OutputFrom, Retries};
+use super::super::format::{ACTIONS, TASK};
 use super::super::place::Place;
 use super::super::report::{Report, quoted};
 use super::super::tree::Field;
@@ -12,7 +13,6 @@ use super::fields::Fields;
 use super::label::labels;
 use super::retries::retries;
 use super::size::size;
-use super::vocabulary::{ACTIONS, TASK};
 use super::{expect, tier};
 use crate::json::Json;
 use crate::limits::{ENV_VALUE_BYTES_MAX, LOG_BYTES_MAX, PRIORITY_MAX, TASK_INPUT_BYTES_MAX};
@@ -82,7 +82,7 @@ fn priority(field: Field<'_>, report: &mut Report) -> Option<i32> {
 }
 
 fn input(field: Field<'_>, report: &mut Report) -> Option<Json> {
-    let _keys = expect::map(field, report)?;
+    let _keys = expect::map(field, "write `{name: value}`", report)?;
     // Each value is at least two bytes of JSON: too many need not be written out to be refused.
     let few = field.value.count(TASK_INPUT_BYTES_MAX / 2) <= TASK_INPUT_BYTES_MAX / 2;
     let json = few.then(|| Json::from_value(&field.value.to_json()));

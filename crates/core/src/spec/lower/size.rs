@@ -27,7 +27,8 @@ pub fn size(field: Field<'_>, range: RangeInclusive<u64>, report: &mut Report) -
     };
     let Some(bytes) = parse(text) else {
         let message = format!("{} is not a size.", quoted(text));
-        report.add(Code::BadSize, field.place(), message).hint(HINT);
+        let hint = meant(text).unwrap_or_else(|| HINT.to_owned());
+        report.add(Code::BadSize, field.place(), message).hint(hint);
         return None;
     };
     let fits = u64::try_from(bytes).ok().filter(|bytes| range.contains(bytes));
@@ -43,12 +44,31 @@ pub fn size(field: Field<'_>, range: RangeInclusive<u64>, report: &mut Report) -
     fits
 }
 
+/// A unit in other letters, or one that does not say whether 1,000 or 1,024 is meant.
+fn meant(text: &str) -> Option<String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+    let (number, unit) = text.split_at(end);
+    let unit = unit.trim_start().to_ascii_lowercase();
+    let unit = match unit.as_str() {
+        "k" | "m" | "g" => format!("{unit}ib"),
+        _ => unit,
+    };
+    let (good, _) = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&unit))?;
+    let good = format!("{number}{good}");
+    parse(&good).map(|_| format!("did you mean `{good}`?"))
+}
+
 fn parse(text: &str) -> Option<u128> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let unit = unit.strip_prefix(' ').unwrap_or(unit);
     let (_, bytes) = UNITS.iter().find(|(name, _)| *name == unit)?;
+    // There are no parts of a byte.
+    if *bytes == 1 && number.contains('.') {
+        return None;
+    }
     scaled(number, *bytes)
 }
 
@@ -64,6 +84,8 @@ mod tests {
             ("10 MiB", Some(10 << 20)),
             ("1.5KiB", Some(1536)),
             ("10MB", Some(10_000_000)),
+            ("1.5", None),
+            ("1.5B", None),
             ("10M", None),
             ("MiB", None),
             ("-1", None),

@@ -4,14 +4,14 @@ use super::super::code::Code;
 use super::super::definition::{
     Action, Edge, OnFailure, OnLost, OutputFrom, Process, Program, Task,
 };
+use super::super::format::{NO_EFFECT_ON_NOOP, TASK};
 use super::super::report::{Report, quoted};
 use super::super::tree::Field;
-use super::action::{Doing, action};
+use super::action::{ACTION_HINT, Doing, action};
 use super::edges::{Numbers, Written, edges, finish_all};
 use super::fields::Fields;
 use super::settings::{Defaults, InputKeys, Settings, input_keys, settings};
-use super::vocabulary::{NO_EFFECT_ON_NOOP, TASK};
-use super::{name, retries, tier};
+use super::{expect, name, retries, tier};
 use crate::ids::TaskNo;
 use crate::json::Json;
 use crate::limits::{
@@ -38,6 +38,10 @@ pub struct Lowered {
 
 pub fn task(field: Field<'_>, no: TaskNo, around: &Around<'_, '_>, report: &mut Report) -> Lowered {
     let good_name = name::check_task(field.name, field.name_place, report);
+    if !field.value.is_map() {
+        no_fields(field, report);
+        return Lowered::default();
+    }
     let Some(fields) = Fields::read(field, &TASK, report) else {
         return Lowered::default();
     };
@@ -68,6 +72,22 @@ pub fn task(field: Field<'_>, no: TaskNo, around: &Around<'_, '_>, report: &mut 
     Lowered { task, edges: written }
 }
 
+/// A task that is no map: nothing was written yet, or its action without the name of it.
+fn no_fields(field: Field<'_>, report: &mut Report) {
+    if field.value.is_null() {
+        let message = format!("The task {} does nothing.", quoted(field.name));
+        report.add(Code::NoAction, field.name_place, message).hint(ACTION_HINT);
+        return;
+    }
+    let hint = match field.value.text() {
+        Some(line) if line.len() < 40 && !line.contains('\n') => {
+            format!("write `{}: {{ run: \"{}\" }}`", field.name, line.escape_debug())
+        }
+        _ => ACTION_HINT.to_owned(),
+    };
+    expect::wrong(field, "a map", Some(&hint), report);
+}
+
 fn warn_no_effect(fields: &Fields<'_>, report: &mut Report) {
     for field in fields.iter().filter(|field| NO_EFFECT_ON_NOOP.contains(&field.name)) {
         let message = format!("`{}` has no effect on a `noop` task.", field.name);
@@ -77,11 +97,17 @@ fn warn_no_effect(fields: &Fields<'_>, report: &mut Report) {
 
 /// What a program sees as input is upstream outputs by task name, then `input` over them.
 fn warn_clash(keys: &InputKeys<'_>, written: &[Written], names: &[&str], report: &mut Report) {
-    for upstream in written.iter().map(|written| written.edge.upstream) {
-        let name = names[upstream.position()];
+    for edge in written {
+        let name = names[edge.edge.upstream.position()];
         if let Some(&place) = keys.get(name) {
-            let message = format!("The input {} hides the output of that task.", quoted(name));
-            report.add(Code::InputClash, place, message).hint("rename the input");
+            let message = format!(
+                "The input {name} hides the output of the task {name}.",
+                name = quoted(name)
+            );
+            report
+                .add(Code::InputClash, place, message)
+                .hint("rename the input")
+                .related(edge.place, "its output would be seen under this name");
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The workflow's own tiers, and the names that tasks may use.
 
 use super::super::code::Code;
+use super::super::format::TIER;
 use super::super::parse::ServerTiers;
-use super::super::report::{Report, quoted};
+use super::super::report::{Report, listed, quoted};
 use super::super::tree::Field;
 use super::fields::Fields;
-use super::vocabulary::TIER;
 use super::{expect, name};
 use crate::limits::TIER_PERMITS_MAX;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ pub fn own_names(field: Option<Field<'_>>) -> BTreeSet<&str> {
 
 pub fn tiers(field: Field<'_>, report: &mut Report) -> Option<BTreeMap<Arc<str>, u32>> {
     let mut tiers = BTreeMap::new();
-    for tier in expect::map(field, report)? {
+    for tier in expect::map(field, "write `{name: limit}`, such as `{gpu: 2}`", report)? {
         let good_name = name::check(tier.name, "a tier", tier.name_place, report);
         let limit = match tier.value.is_map() {
             true => Fields::read(tier, &TIER, report)
@@ -50,11 +50,16 @@ pub fn named(field: Field<'_>, known: &Known<'_>, report: &mut Report) -> Option
     if known.own.contains(name) || server.contains(name) {
         return Some(name.into());
     }
-    let server = server.iter().map(String::as_str);
-    let hint = report.did_you_mean(name, known.own.iter().copied().chain(server));
+    let tiers = || known.own.iter().copied().chain(server.iter().map(String::as_str));
+    let near = report.did_you_mean(name, tiers());
+    let add = "add it to the workflow's `tiers:` with its limit";
+    let hint = match listed("the tiers are", tiers()) {
+        Some(list) => format!("{list}; or {add}"),
+        None => add.to_owned(),
+    };
     report
         .add(Code::UnknownTier, field.place(), format!("There is no tier {}.", quoted(name)))
-        .hint("name it under `tiers:` of the workflow, or in the server's configuration")
-        .maybe_hint(hint);
+        .hint(hint)
+        .maybe_hint(near);
     None
 }

@@ -2,6 +2,7 @@
 
 use super::super::code::Code;
 use super::super::definition::{Definition, Task};
+use super::super::format::WORKFLOW;
 use super::super::parse::Context;
 use super::super::report::Report;
 use super::super::schema;
@@ -12,7 +13,6 @@ use super::fields::Fields;
 use super::label::labels;
 use super::settings::{Defaults, check_copies, defaults};
 use super::task::{Around, Lowered, task};
-use super::vocabulary::WORKFLOW;
 use super::{cycle, expect, name, tier};
 use crate::ids::TaskNo;
 use crate::json::Json;
@@ -100,6 +100,9 @@ fn tasks(
 }
 
 fn no_tasks(field: Field<'_>, report: &mut Report) {
+    if report.has_within(field.value.place()) {
+        return;
+    }
     report
         .add(Code::NoTasks, field.name_place, "A workflow needs at least one task.")
         .hint("write each task under `tasks:` by its name");

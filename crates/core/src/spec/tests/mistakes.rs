@@ -53,11 +53,12 @@ tasks:
 #[test]
 fn workflow_fields() {
     assert_snapshot!(told("{}"), @r#"
-    E103 1:1 A workflow needs the field `name`.
-    E103 1:1 A workflow needs the field `tasks`.
+    E103 1:1 A workflow needs the field `name`. (add `name: nightly-report`)
+    E103 1:1 A workflow needs the field `tasks`. (add `tasks: { greet: { run: echo hello } }`)
     "#);
     assert_snapshot!(told("name: w\ntasks: {}"), @"E201 2:1 A workflow needs at least one task. (write each task under `tasks:` by its name)");
     assert_snapshot!(told("name: w\ntasks:"), @"E201 2:1 A workflow needs at least one task. (write each task under `tasks:` by its name)");
+    assert_eq!(places("name: w\ntasks: {2026: {noop: {}}}"), ["E010 2:9"]);
     assert_snapshot!(told("name: w\ntasks: [a]"), @"E104 2:8 `tasks` must be a map of tasks, not a list. (write `tasks:` and under it each task by its name)");
     assert_snapshot!(told("name: w\nretries: 1\ntasks: {a: {noop: {}, tasks: x}}"), @r#"
     E101 2:1 `retries` is not a field of a workflow. (`retries` belongs into a task, or into `defaults`)
@@ -65,19 +66,19 @@ fn workflow_fields() {
     "#);
     assert_snapshot!(told("name: 5\ntiers: {a: {rate: 1/s}, b: x, c: {}}\ntasks: {a: 1, b: }"), @r#"
     E104 1:7 `name` must be text, not a number. (put it in quotes)
-    E103 2:9 A tier needs the field `limit`.
-    E102 2:13 `rate` is not supported by this version.
+    E103 2:9 A tier needs the field `limit`. (add `limit: 2`)
+    E102 2:13 `rate` is not supported by this version. (take it out: it is kept for a later version)
     E104 2:28 `b` must be a whole number, not text.
-    E103 2:31 A tier needs the field `limit`.
-    E104 3:12 `a` must be a map, not a number.
-    E104 3:15 `b` must be a map, not empty.
+    E103 2:31 A tier needs the field `limit`. (add `limit: 2`)
+    E104 3:12 `a` must be a map, not a number. (give it `run: …`, `command: […]` or `noop: {}`)
+    E203 3:15 The task `b` does nothing. (give it `run: …`, `command: […]` or `noop: {}`)
     "#);
     assert_snapshot!(told("name: -x\nlabels: {a: [], 'b c': x}\ndescription: 5\ntimeout: 0s\ntasks: {'a b': {noop: {}}, ../x: {noop: {}}}"), @r#"
     E105 1:7 The name `-x` of a workflow is not allowed. (use letters, digits, `_`, `-` and `.`, and begin with a letter or digit)
     E104 2:13 `a` must be text, not a list.
     E105 2:17 The name `b c` of a label is not allowed. (use letters, digits, `_`, `-` and `.`, and begin with a letter or digit)
     E104 3:14 `description` must be text, not a number. (put it in quotes)
-    E109 4:10 `timeout` must be longer than 0.
+    E109 4:10 `timeout` must be longer than 0. (leave it out to have the default)
     E105 5:9 The name `a b` of a task is not allowed. (use letters, digits, `_`, `-` and `.`, and begin with a letter or digit)
     E105 5:28 The name `../x` of a task is not allowed. (use letters, digits, `_`, `-` and `.`, and begin with a letter or digit)
     "#);
@@ -90,27 +91,45 @@ fn unknown_and_later_fields() {
         "retires: 1",
         &["E101 1:1 `retires` is not a field of a task. (did you mean `retries`?)"],
     );
-    check("foreach: z.x", &["E102 1:1 `foreach` is not supported by this version."]);
-    check("if: true", &["E102 1:1 `if` is not supported by this version."]);
+    check(
+        "foreach: z.x",
+        &[
+            "E102 1:1 `foreach` is not supported by this version. (take it out: it is kept for a later version)",
+        ],
+    );
+    check(
+        "if: true",
+        &[
+            "E102 1:1 `if` is not supported by this version. (take it out: it is kept for a later version)",
+        ],
+    );
     check(
         "for_each: z.x",
         &[
             "E101 1:1 `for_each` is not a field of a task. (`foreach` is not supported by this version)",
         ],
     );
-    check("env: {T: {secret: x}}", &["E102 1:11 `secret` is not supported by this version."]);
+    check(
+        "env: {T: {secret: x}}",
+        &[
+            "E102 1:11 `secret` is not supported by this version. (take it out: it is kept for a later version)",
+        ],
+    );
 }
 
 #[test]
 fn dependencies() {
-    check("depends_on: [y]", &["E205 1:14 There is no task `y`."]);
-    check("depends_on: z, a", &["E205 1:13 There is no task `z, a`. (write a list: `[a, b]`)"]);
+    check("depends_on: [y]", &["E205 1:14 There is no task `y`. (the tasks are `a`, `z`)"]);
+    check("depends_on: z, a", &["E205 1:13 There is no task `z, a`. (write a list: `[z, a]`)"]);
     check(
         "depends_on: 5",
         &["E104 1:13 `depends_on` must be a list of task names, not a number. (write `[a, b]`)"],
     );
     check("depends_on: [[z]]", &["E104 1:14 `depends_on` must be the name of a task, not a list."]);
-    check("depends_on: [{when: failed}]", &["E103 1:14 A dependency needs the field `task`."]);
+    check(
+        "depends_on: [{when: failed}]",
+        &["E103 1:14 A dependency needs the field `task`. (add `task: fetch`)"],
+    );
     check(
         "depends_on: [{task: z, when: faild}]",
         &[
@@ -138,8 +157,8 @@ tasks:
   below: { noop: {}, depends_on: [a, x] }
 ";
     assert_snapshot!(told(text), @r#"
-    E208 4:31 These tasks wait for each other: a -> c -> b -> a. (take one of these dependencies out) [6:31 `c` waits for `b`] [5:31 `b` waits for `a`]
-    E208 7:31 These tasks wait for each other: x -> y -> x. (take one of these dependencies out) [8:31 `y` waits for `x`]
+    E208 4:31 These tasks wait for each other: a -> c -> b -> a. (take one of these dependencies out) [4:31 `a` waits for `c`] [6:31 `c` waits for `b`] [5:31 `b` waits for `a`]
+    E208 7:31 These tasks wait for each other: x -> y -> x. (take one of these dependencies out) [7:31 `x` waits for `y`] [8:31 `y` waits for `x`]
     "#);
 }
 
@@ -147,13 +166,11 @@ tasks:
 fn durations_and_sizes() {
     check("timeout: 10", &["E107 1:10 `10` has no unit. (write `10s` for seconds)"]);
     check("timeout: \"1.5\"", &["E107 1:10 `1.5` has no unit. (write `1.5s` for seconds)"]);
+    check("timeout: 5 minutes", &["E107 1:10 `5 minutes` is not a duration. (did you mean `5m`?)"]);
     check(
-        "timeout: 5 minutes",
-        &[
-            "E107 1:10 `5 minutes` is not a duration. (write it like `250ms`, `10s`, `5m`, `1h30m` or `2d`)",
-        ],
+        "timeout: 0s",
+        &["E109 1:10 `timeout` must be longer than 0. (leave it out to have the default)"],
     );
-    check("timeout: 0s", &["E109 1:10 `timeout` must be longer than 0."]);
     check("timeout: 367d", &["E109 1:10 `timeout` must be at most 366d."]);
     check(
         "timeout:",
@@ -169,7 +186,7 @@ fn durations_and_sizes() {
 #[test]
 fn retries() {
     check("retries: -1", &["E109 1:10 `retries` must be from 0 to 10000, and is -1."]);
-    check("retries: {delay: 1s}", &["E103 1:1 `retries` needs the field `max`."]);
+    check("retries: {delay: 1s}", &["E103 1:1 `retries` needs the field `max`. (add `max: 3`)"]);
     check(
         "retries: {max: 1, factor: 0.5}",
         &[
@@ -190,7 +207,9 @@ fn retries() {
     );
     check(
         "retries: {max: 1, delay: 2m, max_delay: 1m}",
-        &["E211 1:41 `max_delay` (1m) is below `delay` (2m)."],
+        &[
+            "E211 1:41 `max_delay` (1m) is below `delay` (2m). (no delay is longer than `max_delay`: raise it, or lower `delay`)",
+        ],
     );
     check(
         "retries: {max: 1, jitter: yes}",
@@ -214,18 +233,18 @@ fn actions_and_what_programs_are_given() {
             "E104 1:27 `C` must be text, a number, true or false, not a map.",
         ],
     );
-    check("workdir: ' '", &["E110 1:10 `workdir` is empty."]);
+    check("workdir: ' '", &["E110 1:10 `workdir` is empty. (write `workdir: build`)"]);
     check("output: stdin", &["E106 1:9 `output` must be one of `file`, `stdout`, not `stdin`."]);
-    check("input: [1]", &["E104 1:8 `input` must be a map, not a list."]);
+    check("input: [1]", &["E104 1:8 `input` must be a map, not a list. (write `{name: value}`)"]);
     check("priority: 1.5", &["E104 1:11 `priority` must be a whole number, not a number."]);
     let big = format!("env: {{A: {}}}", "x".repeat(70_000));
     check(&big, &["E110 1:10 `A` has 70000 bytes, at most 65536 are allowed. (put it in a file)"]);
     assert_snapshot!(told("name: w\ntasks:\n  a: {command: ls -l}\n  b: {command: []}\n  c: {command: [x, [y], null]}\n  d: {run: ''}\n  e: {run: 5}\n  f: {noop: true}\n  g: {noop: {x: 1}}\n  h: {command: ['']}\n"), @r#"
     E104 3:16 `command` must be a list, not text. (write `[program, argument]`, or use `run:` for a shell line)
     E110 4:16 `command` names no program. (write `[program, argument]`, or use `run:` for a shell line)
-    E104 5:20 `command` must be a list of texts, not a list.
-    E104 5:25 `command` must be a list of texts, not null.
-    E110 6:12 `run` is empty.
+    E104 5:20 An argument must be text, not a list.
+    E104 5:25 An argument must be text, not null. (write `""` for an empty one)
+    E110 6:12 `run` is empty. (write `run: ./fetch.sh --all`)
     E104 7:12 `run` must be text, not a number. (put it in quotes)
     E104 8:13 `noop` must be an empty map, not true or false. (write `noop: {}`)
     E101 9:14 `x` is not a field of this action.
@@ -237,7 +256,7 @@ fn actions_and_what_programs_are_given() {
 fn warnings_do_not_refuse() {
     check(
         "depends_on: [z]\ninput: {z: 1, y: 2}",
-        &["W001 2:9 The input `z` hides the output of that task. (rename the input)"],
+        &["W001 2:9 The input `z` hides the output of the task `z`. (rename the input)"],
     );
     let text = "name: w\ntasks:\n  a: {noop: {}, env: {A: x}, timeout: 5s, tier: gpu}\n  b: {noop: {}, depends_on: [a], input: {a: 1}}\n";
     assert_eq!(places(text), ["W002 3:17", "W002 3:30", "W002 3:43"]);

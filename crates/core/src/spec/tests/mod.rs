@@ -3,9 +3,12 @@
 mod table;
 mod accepted;
 mod mistakes;
+mod paths;
 mod yaml;
 mod hostile;
 mod random;
 mod schema;
+mod format;
+mod generated;
 
 use table::{check, one, places, read, shown, told};

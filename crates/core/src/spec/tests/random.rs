@@ -91,10 +91,12 @@ fn parse_any(bytes: &[u8]) -> Vec<Diagnostic> {
 fn places_are_sound(bytes: &[u8]) {
     let text = std::str::from_utf8(bytes);
     for found in parse_any(bytes) {
-        let related = found.related.iter().map(|(span, _)| *span);
+        let related = found.related.iter().map(|related| related.span);
         for span in related.chain([found.span]) {
             assert!(span.start <= span.end && span.end <= bytes.len(), "{found:?}");
             assert!(span.line >= 1 && span.column >= 1, "{found:?}");
+            let (start, end) = ((span.line, span.column), (span.end_line, span.end_column));
+            assert!(start <= end, "{found:?}");
             if let Ok(text) = text {
                 assert!(text.is_char_boundary(span.start), "{found:?}");
                 assert!(text.is_char_boundary(span.end), "{found:?}");

@@ -102,10 +102,10 @@ fn deep_schemas_fit_the_stack() {
 #[test]
 fn defaults_obey_their_schema() {
     assert_snapshot!(deployed("{properties: {a: {type: integer, default: x}, b: {type: object, properties: {c: {maxLength: 1, default: xx}}}}}"), @r#"
-    E303 2:50 This default breaks its own schema: "x" is not of type "integer".
-    E303 2:112 This default breaks its own schema: "xx" is longer than 1 character.
+    E303 2:50 This default breaks its own schema: "x" is not of type "integer". (give a default that fits, or change the schema around it)
+    E303 2:112 This default breaks its own schema: "xx" is longer than 1 character. (give a default that fits, or change the schema around it)
     "#);
-    assert_snapshot!(deployed("{properties: {a: {$ref: '#/$defs/a'}}, $defs: {a: {type: string, default: 5}}}"), @r#"E303 2:82 This default breaks its own schema: 5 is not of type "string"."#);
+    assert_snapshot!(deployed("{properties: {a: {$ref: '#/$defs/a'}}, $defs: {a: {type: string, default: 5}}}"), @r#"E303 2:82 This default breaks its own schema: 5 is not of type "string". (give a default that fits, or change the schema around it)"#);
     let filled = "{properties: {o: {type: object, required: [x], default: {}, properties: {x: {default: 1}}}}}";
     assert_eq!(deployed(filled), "");
 }

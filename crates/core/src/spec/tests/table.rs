@@ -18,7 +18,7 @@ pub fn shown(found: &[Diagnostic]) -> String {
         let hint = hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
         let related: String = related
             .iter()
-            .map(|(span, why)| format!(" [{}:{} {why}]", span.line, span.column))
+            .map(|it| format!(" [{}:{} {}]", it.span.line, it.span.column, it.message))
             .collect();
         format!("{code} {}:{} {message}{hint}{related}", span.line, span.column)
     };

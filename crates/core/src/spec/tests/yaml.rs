@@ -29,10 +29,10 @@ fn texts_that_are_none() {
 
 #[test]
 fn broken_structure() {
-    assert_snapshot!(told("name: w\ntasks: [1,\n"), @"E004 2:8 Not valid YAML: unclosed bracket '['.");
-    assert_snapshot!(told("name: w\ntasks:\n\ta: 1\n"), @"E004 3:2 Not valid YAML: a tab in the indentation. (indent with spaces)");
-    assert_snapshot!(told("name: a: b\n"), @"E004 1:8 Not valid YAML: mapping values are not allowed in this context.");
-    assert_snapshot!(told("name: \"w\ntasks: x"), @"E004 2:1 Not valid YAML: invalid indentation in multiline quoted scalar.");
+    assert_snapshot!(told("name: w\ntasks: [1,\n"), @"E004 2:8 Not valid YAML: `[` is not closed. (add `]`)");
+    assert_snapshot!(told("name: w\ntasks:\n\ta: 1\n"), @"E004 3:1 Not valid YAML: a tab in the indentation. (indent with spaces)");
+    assert_snapshot!(told("name: a: b\n"), @"E004 1:8 Not valid YAML: `: ` begins a value, and there is one already. (put text that contains `: ` in quotes, or on lines of its own after `|`)");
+    assert_snapshot!(told("name: \"w\ntasks: x"), @"E004 1:7 Not valid YAML: this quote is not closed. (add the closing quote) [2:1 here the text should have ended]");
 }
 
 #[test]
@@ -56,7 +56,7 @@ tasks:
     E014 7:34 The tag `!secret` is not supported here. (leave it out)
     E012 7:48 The alias `nope` has no anchor before it. (mark the value it stands for with `&nope`, or put text in quotes)
     E003 7:58 Text may not contain the character NUL.
-    E009 8:20 `a` is given twice. [8:14 first given here]
+    E009 8:20 `a` is given twice. (keep one of them) [8:14 first given here]
     E010 8:26 A field name must be text, and `5` is not. (put it in quotes)
     E010 8:32 A field name must be text, and `null` is not. (put it in quotes)
     E010 8:41 A field name must be text, and `[k]` is not. (put it in quotes)
@@ -66,10 +66,10 @@ tasks:
 
 #[test]
 fn recursive_aliases() {
-    assert_snapshot!(told("name: w\ntasks: &t\n  a: { noop: {}, input: { x: *t } }\n"), @"E013 3:30 This alias stands inside the value that it stands for.");
+    assert_snapshot!(told("name: w\ntasks: &t\n  a: { noop: {}, input: { x: *t } }\n"), @"E013 3:30 This alias stands inside the value that it stands for. (write the value out here)");
     assert_snapshot!(told("&r [*r]"), @r#"
     E104 1:4 A workflow must be a map, not a list. (begin with `name:` and `tasks:`)
-    E013 1:5 This alias stands inside the value that it stands for.
+    E013 1:5 This alias stands inside the value that it stands for. (write the value out here)
     "#);
 }
 

@@ -1,0 +1,22 @@
+//! The file format as data: every field with what it means, its default and its shape. The
+//! lowering takes names from here, and so do did-you-mean hints; the JSON Schema and the
+//! reference pages are made from it. Nothing here reads a text: what a value means is decided
+//! by `lower`, and tests hold the two against each other.
+
+pub mod table;
+pub mod shape;
+mod workflow;
+mod task;
+mod later;
+mod synonym;
+mod pattern;
+mod schema;
+mod reference;
+
+pub use later::{ACTIONS_LATER, RESERVED_TASK_NAMES};
+pub use reference::{Page, markdown};
+pub use schema::schema;
+pub use synonym::synonym;
+pub use table::{Entry, Group};
+pub use task::{ACTIONS, DEPENDENCY, NO_EFFECT_ON_NOOP, NOTHING, RETRIES, TASK};
+pub use workflow::{TIER, WORKFLOW};

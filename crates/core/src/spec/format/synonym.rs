@@ -1,0 +1,50 @@
+//! What other programs call our fields. A person who comes from one of them is told our word.
+
+const SYNONYMS: &[(&str, &str)] = &[
+    ("id", "name"),
+    ("title", "name"),
+    ("jobs", "tasks"),
+    ("steps", "tasks"),
+    ("nodes", "tasks"),
+    ("params", "input"),
+    ("parameters", "input"),
+    ("inputs", "input"),
+    ("needs", "depends_on"),
+    ("depends", "depends_on"),
+    ("dependencies", "depends_on"),
+    ("requires", "depends_on"),
+    ("after", "depends_on"),
+    ("upstream", "depends_on"),
+    ("cmd", "command"),
+    ("exec", "command"),
+    ("args", "command"),
+    ("shell", "run"),
+    ("bash", "run"),
+    ("environment", "env"),
+    ("cwd", "workdir"),
+    ("dir", "workdir"),
+    ("working_dir", "workdir"),
+    ("working_directory", "workdir"),
+    ("working-directory", "workdir"),
+    ("attempts", "retries"),
+    ("retry_policy", "retries"),
+    ("backoff", "factor"),
+    ("limit", "max"),
+    ("continue_on_error", "allow_failure"),
+    ("continue-on-error", "allow_failure"),
+    ("ignore_errors", "allow_failure"),
+    ("finally", "on_failure"),
+    ("timeout_seconds", "timeout"),
+    ("timeout_sec", "timeout"),
+    ("timeout-minutes", "timeout"),
+    ("pools", "tiers"),
+    ("pool", "tier"),
+    ("queue", "tier"),
+    ("condition", "when"),
+    ("status", "when"),
+];
+
+/// Our word for it.
+pub fn synonym(word: &str) -> Option<&'static str> {
+    SYNONYMS.iter().find(|(theirs, _)| *theirs == word).map(|(_, ours)| *ours)
+}

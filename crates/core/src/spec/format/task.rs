@@ -1,0 +1,287 @@
+//! The fields of a task, and of the maps inside it.
+
+use super::later::TASK_LATER;
+use super::shape::{SHELL_LINE_BYTES_MAX, Shape, Zero};
+use super::table::{Entry, Group};
+use crate::limits::{ENV_VALUE_BYTES_MAX, LOG_BYTES_MAX, PRIORITY_MAX, RETRIES_MAX};
+
+/// Exactly one of them says what a task does.
+pub const ACTIONS: &[&str] = &[
+    "run",
+    "command",
+    "noop",
+    #[cfg(feature = "bench")]
+    "echo",
+];
+
+/// Without effect on a task that is settled where it is decided.
+pub const NO_EFFECT_ON_NOOP: &[&str] = &[
+    "env",
+    "workdir",
+    "output",
+    "retries",
+    "on_lost",
+    "timeout",
+    "start_timeout",
+    "kill_grace",
+    "log_limit",
+    "tier",
+    "priority",
+];
+
+pub const TASK: Group = Group {
+    of: "a task",
+    known: &[
+        Entry {
+            name: "run",
+            about: "A line, or several, for `/bin/sh -c`.",
+            default: None,
+            examples: &["./fetch.sh --all"],
+            shape: Shape::Filled { bytes_max: SHELL_LINE_BYTES_MAX },
+        },
+        Entry {
+            name: "command",
+            about: "A program and its arguments, without a shell.",
+            default: None,
+            examples: &["[python3, load.py]"],
+            shape: Shape::Argv,
+        },
+        Entry {
+            name: "noop",
+            about: "Nothing: a place where edges meet. Its output is its own `input`.",
+            default: None,
+            examples: &["{}"],
+            shape: Shape::Nothing,
+        },
+        #[cfg(feature = "bench")]
+        Entry { name: "echo", about: "", default: None, examples: &[], shape: Shape::Unlisted },
+        Entry {
+            name: "depends_on",
+            about: "Tasks that come first: names, or `{task: name, when: condition}`. One alone needs no list.",
+            default: Some("[]"),
+            examples: &["[fetch, load]", "[{ task: fetch, when: started }]"],
+            shape: Shape::Dependencies(&DEPENDENCY),
+        },
+        Entry {
+            name: "on_failure",
+            about: "What happens when something it depends on did not go well.",
+            default: Some("skip"),
+            examples: &["run"],
+            shape: Shape::Words(&[
+                (
+                    "skip",
+                    "it needs every dependency satisfied, and is settled without running otherwise",
+                ),
+                (
+                    "run",
+                    "a *finally*: it starts when everything it depends on is settled, however that went",
+                ),
+            ]),
+        },
+        Entry {
+            name: "allow_failure",
+            about: "Its failure does not fail the run, and lets its dependents run.",
+            default: Some("false"),
+            examples: &["true"],
+            shape: Shape::Bool,
+        },
+        Entry {
+            name: "input",
+            about: "Static values that it sees as input, beside the outputs of the tasks it depends on.",
+            default: Some("{}"),
+            examples: &["{ day: monday, limit: 10 }"],
+            shape: Shape::AnyMap,
+        },
+        Entry {
+            name: "env",
+            about: "Variables of the process. Names that begin with `MAINSPRING_` are taken.",
+            default: Some("{}"),
+            examples: &["{ LANG: C.UTF-8, JOBS: 4 }"],
+            shape: Shape::Env,
+        },
+        Entry {
+            name: "workdir",
+            about: "Directory of the process; a relative one is below the run's. Without it, the run's own.",
+            default: None,
+            examples: &["build"],
+            shape: Shape::Filled { bytes_max: ENV_VALUE_BYTES_MAX },
+        },
+        Entry {
+            name: "output",
+            about: "Where its output comes from.",
+            default: Some("file"),
+            examples: &["stdout"],
+            shape: Shape::Words(&[
+                ("file", "what was written to `$MAINSPRING_OUTPUT`, as JSON"),
+                ("stdout", "that; if nothing was written there, stdout, as JSON"),
+            ]),
+        },
+        Entry {
+            name: "retries",
+            about: "How often a failed attempt is followed by another: a number, or a map. `2` means at most three attempts that fail.",
+            default: Some("0"),
+            examples: &["2", "{ max: 3, delay: 2s, factor: 2, on: [exit, timeout] }"],
+            shape: Shape::Retries { max: RETRIES_MAX, group: &RETRIES },
+        },
+        Entry {
+            name: "on_lost",
+            about: "What happens when the engine dies under it.",
+            default: Some("retry"),
+            examples: &["fail"],
+            shape: Shape::Words(&[
+                ("retry", "it is tried again, at most three times; this uses no retry"),
+                ("fail", "it is not tried again: for work that must not run twice"),
+            ]),
+        },
+        Entry {
+            name: "timeout",
+            about: "Of one attempt, from its start.",
+            default: Some("1h"),
+            examples: &["5m", "1h30m"],
+            shape: Shape::Duration(Zero::Refused),
+        },
+        Entry {
+            name: "start_timeout",
+            about: "How long it may take until an attempt starts. Waiting for a tier does not count.",
+            default: Some("5m"),
+            examples: &["30s"],
+            shape: Shape::Duration(Zero::Refused),
+        },
+        Entry {
+            name: "kill_grace",
+            about: "Time between SIGTERM and SIGKILL.",
+            default: Some("10s"),
+            examples: &["1m", "0s"],
+            shape: Shape::Duration(Zero::Allowed),
+        },
+        Entry {
+            name: "log_limit",
+            about: "What is kept of its log: the head and the tail.",
+            default: Some("10MiB"),
+            examples: &["512KiB", "4096"],
+            shape: Shape::Size { bytes_max: LOG_BYTES_MAX },
+        },
+        Entry {
+            name: "tier",
+            about: "The tier that it counts against, one of the workflow's `tiers`.",
+            default: None,
+            examples: &["gpu"],
+            shape: Shape::TierName,
+        },
+        Entry {
+            name: "priority",
+            about: "Higher goes first when permits are short.",
+            default: Some("0"),
+            examples: &["10"],
+            shape: Shape::Whole { min: -(PRIORITY_MAX as i64), max: PRIORITY_MAX as i64 },
+        },
+        Entry {
+            name: "labels",
+            about: "For people: names with short text.",
+            default: Some("{}"),
+            examples: &["{ team: data }"],
+            shape: Shape::Labels,
+        },
+        Entry {
+            name: "description",
+            about: "For people.",
+            default: None,
+            examples: &["Loads the files into the database"],
+            shape: Shape::Text,
+        },
+    ],
+    required: &[],
+    later: TASK_LATER,
+};
+
+pub const DEPENDENCY: Group = Group {
+    of: "a dependency",
+    known: &[
+        Entry {
+            name: "task",
+            about: "The name of the other task.",
+            default: None,
+            examples: &["fetch"],
+            shape: Shape::TaskName,
+        },
+        Entry {
+            name: "when",
+            about: "When the dependency is satisfied: once the other task …",
+            default: Some("merged"),
+            examples: &["started"],
+            shape: Shape::Words(&[
+                ("merged", "succeeded"),
+                ("success", "succeeded: another spelling of `merged`"),
+                ("completed", "has done its work"),
+                ("started", "has started, ever: the two may overlap"),
+                (
+                    "failed",
+                    "failed. The task that runs then *handles* the failure: if it succeeds, the run is not failed by it",
+                ),
+                ("finished", "is settled, in any way"),
+            ]),
+        },
+    ],
+    required: &["task"],
+    later: &[],
+};
+
+pub const RETRIES: Group = Group {
+    of: "`retries`",
+    known: &[
+        Entry {
+            name: "max",
+            about: "Attempts after the first that may fail.",
+            default: None,
+            examples: &["3"],
+            shape: Shape::Whole { min: 0, max: RETRIES_MAX as i64 },
+        },
+        Entry {
+            name: "delay",
+            about: "Before the first retry.",
+            default: Some("1s"),
+            examples: &["2s"],
+            shape: Shape::Duration(Zero::Allowed),
+        },
+        Entry {
+            name: "factor",
+            about: "What each delay is multiplied by to give the next.",
+            default: Some("2"),
+            examples: &["1", "1.5"],
+            shape: Shape::NumberFrom(1.0),
+        },
+        Entry {
+            name: "max_delay",
+            about: "No delay is longer.",
+            default: Some("60s"),
+            examples: &["10m"],
+            shape: Shape::Duration(Zero::Allowed),
+        },
+        Entry {
+            name: "jitter",
+            about: "Each delay is anything from zero to what it would be, by chance, so that many tasks do not come back at once.",
+            default: Some("false"),
+            examples: &["true"],
+            shape: Shape::Bool,
+        },
+        Entry {
+            name: "on",
+            about: "Only these classes of errors are retried. Not beside `except`.",
+            default: None,
+            examples: &["[exit, timeout]"],
+            shape: Shape::Classes { min: 1 },
+        },
+        Entry {
+            name: "except",
+            about: "These classes of errors are not retried. Not beside `on`.",
+            default: None,
+            examples: &["[logic]"],
+            shape: Shape::Classes { min: 0 },
+        },
+    ],
+    required: &["max"],
+    later: &[],
+};
+
+/// `noop: {}` says nothing more.
+pub const NOTHING: Group = Group { of: "this action", known: &[], required: &[], later: &[] };

@@ -1,0 +1,83 @@
+//! The fields of a workflow.
+
+use super::later::WORKFLOW_LATER;
+use super::shape::{Shape, Zero};
+use super::table::{Entry, Group};
+use crate::limits::TIER_PERMITS_MAX;
+
+pub const WORKFLOW: Group = Group {
+    of: "a workflow",
+    known: &[
+        Entry {
+            name: "name",
+            about: "What the workflow is called: letters, digits, `.`, `_` and `-`, at most 128 of them.",
+            default: None,
+            examples: &["nightly-report"],
+            shape: Shape::Name,
+        },
+        Entry {
+            name: "description",
+            about: "For people.",
+            default: None,
+            examples: &["Fetches what arrived and loads it"],
+            shape: Shape::Text,
+        },
+        Entry {
+            name: "labels",
+            about: "For people: names with short text.",
+            default: Some("{}"),
+            examples: &["{ team: data }"],
+            shape: Shape::Labels,
+        },
+        Entry {
+            name: "input",
+            about: "JSON Schema of the run's input. Defaults are filled in, then the result is checked before the run starts. Only references within the schema are allowed. Without it, any object is taken.",
+            default: None,
+            examples: &["{ type: object, properties: { day: { type: string, default: today } } }"],
+            shape: Shape::JsonSchema,
+        },
+        Entry {
+            name: "timeout",
+            about: "Of the whole run, from its last opening. Then live tasks are stopped and the run is failed, class `timeout`. Without it, a run may take as long as it takes.",
+            default: None,
+            examples: &["2h", "1h30m"],
+            shape: Shape::Duration(Zero::Refused),
+        },
+        Entry {
+            name: "tiers",
+            about: "Named limits: how many tasks that name one may run at once, over all runs of the workflow.",
+            default: Some("{}"),
+            examples: &["{ gpu: 2 }"],
+            shape: Shape::Tiers(&TIER),
+        },
+        Entry {
+            name: "defaults",
+            about: "Fields for every task: any but its action and `depends_on`. A task's own field wins, whole.",
+            default: Some("{}"),
+            examples: &["{ retries: 1, timeout: 10m }"],
+            shape: Shape::Defaults,
+        },
+        Entry {
+            name: "tasks",
+            about: "The tasks by name, at least one. `item`, `index` and `count` are reserved.",
+            default: None,
+            examples: &["{ greet: { run: echo hello } }"],
+            shape: Shape::Tasks,
+        },
+    ],
+    required: &["name", "tasks"],
+    later: WORKFLOW_LATER,
+};
+
+pub const TIER: Group = Group {
+    of: "a tier",
+    known: &[Entry {
+        name: "limit",
+        about: "How many tasks of this tier may run at once.",
+        default: None,
+        examples: &["2"],
+        shape: Shape::Whole { min: 1, max: TIER_PERMITS_MAX as i64 },
+    }],
+    required: &["limit"],
+    later: &["rate"],
+};
