@@ -101,9 +101,9 @@ impl Client {
     /// The head of an answer that is no problem. The connection is used again for what follows.
     async fn send(&self, ask: &Ask) -> Result<Response<Incoming>, Failed> {
         let mut kept = self.line.lock().await;
-        let mut line = match usable(kept.take()).await {
-            Some(line) => line,
-            None => connect(&self.target).await?,
+        let (mut line, mut is_new) = match usable(kept.take()).await {
+            Some(line) => (line, false),
+            None => (connect(&self.target).await?, true),
         };
         let mut request = ask.request(&self.target, self.token.as_ref())?;
         let response = loop {
@@ -113,11 +113,11 @@ impl Client {
                 Err(_) => return Err(self.silent().into()),
                 Ok(Err(mut error)) => match error.take_message() {
                     // The kept connection had ended, and nothing was sent.
-                    Some(unsent) => {
-                        line = connect(&self.target).await?;
+                    Some(unsent) if !is_new => {
+                        (line, is_new) = (connect(&self.target).await?, true);
                         request = unsent;
                     }
-                    None => return Err(self.lost(error.into_error()).into()),
+                    _ => return Err(self.lost(error.into_error()).into()),
                 },
             }
         };

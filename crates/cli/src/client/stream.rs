@@ -24,8 +24,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub enum Heard {
     Event(Event),
-    /// The connection is gone; it is tried again.
-    Cut(ClientError),
+    /// The connection is gone, and why; it is tried again.
+    Cut(String),
     /// There is a connection again.
     Again,
 }
@@ -91,27 +91,22 @@ impl Stream {
                     false => continue,
                 }
             };
-            let error = match tokio::time::timeout(SILENCE_MAX, body.frame()).await {
+            let why = match tokio::time::timeout(SILENCE_MAX, body.frame()).await {
                 Ok(Some(Ok(frame))) => {
                     let piece = frame.into_data().unwrap_or_default();
                     let events = self.parser.take(&piece);
-                    let too_large = |error: super::sse::TooLarge| error.to_string();
-                    self.waiting.extend(
-                        events.map_err(too_large).map_err(|why| self.client.foreign(&why))?,
-                    );
+                    self.waiting
+                        .extend(events.map_err(|why| self.client.foreign(&why.to_string()))?);
                     continue;
                 }
-                Ok(Some(Err(error))) => self.client.lost(error),
-                Ok(None) => ClientError::Lost {
-                    place: self.client.target().to_string(),
-                    source: "the server ended it".into(),
-                },
-                Err(_) => self.client.silent(),
+                Ok(Some(Err(error))) => error.to_string(),
+                Ok(None) => "the server ended it".to_owned(),
+                Err(_) => format!("nothing was heard for {} s", SILENCE_MAX.as_secs()),
             };
             self.body = None;
             self.parser = Parser::default();
             self.gone = Some(Gone { since: Instant::now(), pause: PAUSE_FIRST });
-            return Ok(Heard::Cut(error));
+            return Ok(Heard::Cut(why));
         }
     }
 

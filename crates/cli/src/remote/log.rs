@@ -27,9 +27,9 @@ pub async fn follow(client: &Arc<Client>, ask: Ask, stamps: Stamps) -> Result<()
     let mut writer = Writer { stamps, open: None, attempt: None };
     while let Some(next) = heard.recv().await {
         match next? {
-            Heard::Cut(error) => {
+            Heard::Cut(why) => {
                 let head = out::yellow("connection lost");
-                out::say(&format!("{head}, trying again: {error}\n"));
+                out::say(&format!("{head}, trying again: {}\n", out::tame(&why)));
             }
             Heard::Again => out::say(&format!("{} again\n", out::green("connected"))),
             Heard::Event(event) => match event.name.as_str() {

@@ -77,9 +77,9 @@ pub async fn follow(
 impl Follower {
     async fn take(&mut self, heard: Heard) -> Result<()> {
         match heard {
-            Heard::Cut(error) => {
+            Heard::Cut(why) => {
                 let head = out::yellow("connection lost");
-                self.reporter.line(&format!("{head}, trying again: {error}"));
+                self.reporter.line(&format!("{head}, trying again: {}", out::tame(&why)));
             }
             Heard::Again => self.reporter.line(&format!("{} again", out::green("connected"))),
             Heard::Event(event) => match event.name.as_str() {
