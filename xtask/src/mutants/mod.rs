@@ -2,7 +2,9 @@
 //! simulator has to notice.
 
 pub mod mutant;
-pub mod core;
+pub mod attempts;
+pub mod runs;
 pub mod engine;
+pub mod switch;
 pub mod tree;
 pub mod hunt;

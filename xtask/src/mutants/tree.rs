@@ -1,38 +1,38 @@
 //! A copy of the workspace to break things in, with a target directory of its own: the
-//! dependencies are built once, and a breakage costs only the rooms above it.
+//! dependencies are built once, and after a change only the rooms that it touches.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::mutant::Mutant;
+use super::mutant::{self, Mutant};
+use super::switch;
 use crate::checkout;
 
 pub struct Tree {
-    original: PathBuf,
     copy: PathBuf,
     target: PathBuf,
 }
 
 impl Tree {
-    /// Brings the copy up to date. Files that are the same are left alone, and with them
-    /// what was built from them.
+    /// Brings the copy up to date, with every breakage behind its switch. Files that are the
+    /// same are left alone, and with them what was built from them.
     pub fn new(original: &Path) -> Result<Self> {
         let target = std::env::var_os("CARGO_TARGET_DIR")
             .map_or_else(|| original.join("target"), PathBuf::from)
             .join("mutants");
-        let copy = target.join("tree");
-        let tree = Self { original: original.to_path_buf(), copy, target: target.join("build") };
+        let tree = Self { copy: target.join("tree"), target: target.join("build") };
+        let broken = broken_files(original)?;
         for path in checkout::files(original)? {
-            tree.restore(&path)?;
+            if !broken.contains_key(path.as_str()) {
+                tree.write(&path, &read(original, &path)?)?;
+            }
+        }
+        for (path, text) in broken {
+            tree.write(path, text.as_bytes())?;
         }
         Ok(tree)
-    }
-
-    fn restore(&self, path: &str) -> Result<()> {
-        let text = std::fs::read(self.original.join(path))
-            .with_context(|| format!("could not read {path}"))?;
-        self.write(path, &text)
     }
 
     fn write(&self, path: &str, text: &[u8]) -> Result<()> {
@@ -46,26 +46,57 @@ impl Tree {
             .with_context(|| format!("could not write {}", to.display()))
     }
 
-    /// Builds the simulator with a breakage in it. The copy is whole again afterwards.
-    pub fn build(&self, mutant: Option<&Mutant>) -> Result<PathBuf> {
-        if let Some(mutant) = mutant {
-            let text = std::fs::read_to_string(self.original.join(mutant.file))
-                .with_context(|| format!("could not read {}", mutant.file))?;
-            let broken = mutant.applied(&text).map_err(anyhow::Error::msg)?;
-            self.write(mutant.file, broken.as_bytes())?;
-        }
+    /// Builds the simulator with all breakages in it, and says where it is.
+    pub fn build(&self) -> Result<PathBuf> {
         let args = ["build", "--quiet", "--package", "mainspring-testkit", "--bin", "sim"];
         let built = checkout::cargo(&self.copy, &args)
             .env("CARGO_TARGET_DIR", &self.target)
             .env("RUSTFLAGS", "--cap-lints=allow")
+            // Nobody debugs a mutant, and linking is quicker without.
+            .env("CARGO_PROFILE_DEV_DEBUG", "false")
             .status()
             .context("could not start cargo")?;
-        if let Some(mutant) = mutant {
-            self.restore(mutant.file)?;
-        }
         if !built.success() {
-            bail!("{} does not compile", mutant.map_or("the copy", |mutant| mutant.name));
+            bail!("a mutant does not compile; the copy is {}", self.copy.display());
         }
         Ok(self.target.join("debug").join("sim"))
+    }
+}
+
+fn read(original: &Path, path: &str) -> Result<Vec<u8>> {
+    std::fs::read(original.join(path)).with_context(|| format!("could not read {path}"))
+}
+
+/// Every file that differs from the original, as it is in the copy.
+fn broken_files(original: &Path) -> Result<BTreeMap<&'static str, String>> {
+    let text = |path| String::from_utf8(read(original, path)?).context(path);
+    let mut by_file: BTreeMap<&'static str, Vec<&Mutant>> = BTreeMap::new();
+    for mutant in mutant::all() {
+        by_file.entry(mutant.file).or_default().push(mutant);
+    }
+    let mut files = BTreeMap::from([
+        (switch::FILE, switch::source()),
+        (switch::LIB, switch::declared(&text(switch::LIB)?)),
+    ]);
+    for (file, mutants) in by_file {
+        let broken = switch::applied(file, &text(file)?, &mutants);
+        files.insert(file, broken.map_err(anyhow::Error::msg)?);
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mutant_has_its_place_in_the_source() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a workspace");
+        let files = broken_files(root).unwrap_or_else(|stale| panic!("{stale:#}"));
+        for mutant in mutant::all() {
+            let switch = format!("mutant::is(\"{}\")", mutant.name);
+            assert!(files[mutant.file].contains(&switch), "{} is not there", mutant.name);
+            assert_ne!(mutant.old, mutant.new, "{} changes nothing", mutant.name);
+        }
     }
 }

@@ -21,7 +21,10 @@ impl World {
         let fact = row.fact;
         match report.what {
             ReportKind::Started if fact == Fact::Running => return Err(Refusal::Stale),
-            ReportKind::Started => self.started(now, ticket),
+            ReportKind::Started => {
+                self.started(now, ticket);
+                self.stop_what_was_asked_after(ticket);
+            }
             ReportKind::Refused(_) if fact == Fact::Running => return Err(Refusal::Stale),
             ReportKind::Refused(why) => self.start_refused(now, ticket, why),
             ReportKind::Ended(ended) => self.ended(now, ticket, ended),
@@ -68,6 +71,15 @@ impl World {
             },
         }
         Ok(Reply::Done)
+    }
+
+    /// A start that was on its way may be all the answer there is to a question, and the order
+    /// to stop it may have been lost with the world that gave it.
+    fn stop_what_was_asked_after(&mut self, ticket: Ticket) {
+        let stopping = self.current_row(ticket).and_then(|row| row.stopping);
+        if let Some(why) = stopping.filter(|_| self.asked_after.contains(&ticket.attempt)) {
+            self.effect(Effect::Stop(self.executor(ticket), Stop { ticket, why }));
+        }
     }
 
     /// The row of a ticket's task, if the ticket names its live attempt.

@@ -7,7 +7,7 @@
 use mainspring_testkit::sim::{Failure, Scenario, Story, Tally, Trouble, play, shrink, tell};
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const USAGE: &str = "usage: sim --seeds N [--from SEED] [--minutes M] [--covered] [--brief]
@@ -100,12 +100,13 @@ fn play_many(wanted: &Many) -> ExitCode {
     let begun = Instant::now();
     let (tally, played, failure) = play_all(wanted, begun);
     if let Some(failure) = failure {
+        let needed = failure.scenario.seed - wanted.from + 1;
         println!("seed {} broke {}", failure.scenario.seed, failure.broken);
         println!("promise: {}", failure.broken.promise.name());
         if !wanted.brief {
             print_failure(failure);
         }
-        println!("worlds: {played}");
+        println!("worlds: {needed}");
         return ExitCode::FAILURE;
     }
     let rate = played as f64 / begun.elapsed().as_secs_f64();
@@ -113,20 +114,28 @@ fn play_many(wanted: &Many) -> ExitCode {
         print_tally(&tally);
     }
     println!("{played} worlds kept every promise in {:.1?} ({rate:.0}/s)", begun.elapsed());
-    let commits = tally.sum("commit");
     println!(
-        "{} runs accepted, {} transitions, {commits} commits, {} of them failed, {} kills",
+        "{} steps, {} runs accepted, {} transitions, {} commits",
+        tally.sum("step"),
         tally.sum("run"),
         tally.sum("transition"),
-        commits - tally.get(("commit", "durable", "")),
-        tally.get(("trouble", Trouble::Kill.name(), "")),
+        tally.sum("commit"),
     );
+    println!("troubles: {}", troubles(&tally));
     let missing = tally.missing();
     if wanted.covered && !missing.is_empty() {
         println!("never happened: {missing:?}");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
+}
+
+fn troubles(tally: &Tally) -> String {
+    let count = |trouble: &Trouble| {
+        let name = trouble.name();
+        format!("{name} {}", tally.get(("trouble", name, "")))
+    };
+    Trouble::ALL.iter().map(count).collect::<Vec<_>>().join(", ")
 }
 
 fn print_failure(failure: Box<Failure>) {
@@ -143,27 +152,32 @@ fn print_tally(tally: &Tally) {
     }
 }
 
+/// Worlds are begun in the order of their seeds. After a failure those before it are played to
+/// their end, so that the first one is told, however many cores there are.
 fn play_all(wanted: &Many, begun: Instant) -> (Tally, u64, Option<Box<Failure>>) {
     let next = AtomicU64::new(0);
-    let stop = AtomicBool::new(false);
+    let end = AtomicU64::new(wanted.seeds);
     let sum = Mutex::new((Tally::default(), 0));
-    let failure: Mutex<Option<Box<Failure>>> = Mutex::new(None);
+    let first: Mutex<Option<Box<Failure>>> = Mutex::new(None);
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 let (mut tally, mut played) = (Tally::default(), 0_u64);
                 loop {
                     let nth = next.fetch_add(1, Ordering::Relaxed);
-                    let over = nth >= wanted.seeds || begun.elapsed() >= wanted.patience;
-                    if over || stop.load(Ordering::Relaxed) {
+                    if nth >= end.load(Ordering::Relaxed) || begun.elapsed() >= wanted.patience {
                         break;
                     }
                     played += 1;
                     match play(&Scenario::of(wanted.from + nth)) {
                         Ok(one) => tally.add(&one),
-                        Err(broken) => {
-                            stop.store(true, Ordering::Relaxed);
-                            *failure.lock().expect("no thread panics with it") = Some(broken);
+                        Err(failure) => {
+                            end.fetch_min(nth, Ordering::Relaxed);
+                            let mut first = first.lock().expect("no thread panics with it");
+                            let known = first.as_ref().map(|known| known.scenario.seed);
+                            if known.is_none_or(|known| failure.scenario.seed < known) {
+                                *first = Some(failure);
+                            }
                         }
                     }
                 }
@@ -174,5 +188,5 @@ fn play_all(wanted: &Many, begun: Instant) -> (Tally, u64, Option<Box<Failure>>)
         }
     });
     let (sum, played) = sum.into_inner().expect("no thread panicked");
-    (sum, played, failure.into_inner().expect("no thread panicked"))
+    (sum, played, first.into_inner().expect("no thread panicked"))
 }

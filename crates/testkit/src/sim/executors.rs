@@ -26,6 +26,8 @@ struct Held {
     stopping: bool,
     /// Ends only when it is stopped.
     endless: bool,
+    /// The question that what happens next will answer: asked while it was being started.
+    asked: Option<u64>,
 }
 
 impl Held {
@@ -45,11 +47,14 @@ pub struct Executors {
     /// How often each attempt really began, over all lives.
     pub begun: BTreeMap<AttemptId, u32>,
     pub reports: Vec<Report>,
+    /// Reports of this life that were heard.
+    pub heard: Vec<Report>,
 }
 
 impl Executors {
     pub fn start(&mut self, ticket: Ticket) {
-        let held = Held { ticket, state: State::Starting, stopping: false, endless: false };
+        let state = State::Starting;
+        let held = Held { ticket, state, stopping: false, endless: false, asked: None };
         self.held.entry(ticket.attempt).or_insert(held);
     }
 
@@ -61,11 +66,15 @@ impl Executors {
 
     pub fn reattach(&mut self, question: Question, life: Life) {
         let ticket = question.ticket;
-        let answer = match self.held.get(&ticket.attempt).map(|held| &held.state) {
-            Some(State::Starting) => return,
-            Some(State::Refused) => return self.report(ticket, refused()),
-            Some(State::Running) => Reattached::Running,
-            Some(State::Ended(ended)) => Reattached::Ended(ended.clone()),
+        let held = self.held.get_mut(&ticket.attempt);
+        let answer = match held.map(|held| (&held.state, &mut held.asked)) {
+            Some((State::Starting, asked)) => {
+                *asked = Some(question.number);
+                return;
+            }
+            Some((State::Refused, _)) => return self.report(ticket, refused()),
+            Some((State::Running, _)) => Reattached::Running,
+            Some((State::Ended(ended), _)) => Reattached::Ended(ended.clone()),
             None if life == Life::This => Reattached::NeverStarted,
             None => Reattached::Unknown { log: None },
         };
@@ -94,6 +103,7 @@ impl Executors {
     pub fn die(&mut self) {
         self.held.clear();
         self.reports.clear();
+        self.heard.clear();
     }
 
     fn report(&mut self, ticket: Ticket, what: ReportKind) {
@@ -128,7 +138,7 @@ impl Executors {
         let endless = luck.strikes(Trouble::Endless, 12);
         let held = self.held.get_mut(&ticket.attempt).expect("the caller found it");
         if luck.strikes(Trouble::StartRefused, 12) {
-            held.state = State::Refused;
+            (held.state, held.asked) = (State::Refused, None);
             self.report(ticket, refused());
             return Ok(());
         }
@@ -138,9 +148,13 @@ impl Executors {
             return Ok(());
         }
         (held.state, held.endless) = (State::Running, endless);
-        // The end says it too.
-        if !luck.strikes(Trouble::StartUnheard, 6) {
-            self.report(ticket, ReportKind::Started);
+        match held.asked.take() {
+            Some(number) => {
+                self.report(ticket, ReportKind::Reattached(number, Reattached::Running));
+            }
+            // The end says it too.
+            None if luck.strikes(Trouble::StartUnheard, 6) => {}
+            None => self.report(ticket, ReportKind::Started),
         }
         let times = self.begun.entry(ticket.attempt).or_default();
         *times += 1;
@@ -149,10 +163,13 @@ impl Executors {
 
     fn end(&mut self, ticket: Ticket, started: bool, outcome: Outcome) {
         let ended = Ended { outcome, started, log: None };
-        if let Some(held) = self.held.get_mut(&ticket.attempt) {
-            held.state = State::Ended(ended.clone());
-        }
-        self.report(ticket, ReportKind::Ended(ended));
+        let held = self.held.get_mut(&ticket.attempt).expect("the caller found it");
+        held.state = State::Ended(ended.clone());
+        let what = match held.asked.take() {
+            Some(number) => ReportKind::Reattached(number, Reattached::Ended(ended)),
+            None => ReportKind::Ended(ended),
+        };
+        self.report(ticket, what);
     }
 }
 

@@ -85,7 +85,11 @@ fn run(scenario: &Scenario, telling: Telling) -> (Result<Tally, Box<Failure>>, S
     });
     let story = std::mem::take(&mut play.story);
     let outcome = match outcome {
-        Ok(()) => Ok(std::mem::take(&mut play.luck.tally)),
+        Ok(()) => {
+            let mut tally = std::mem::take(&mut play.luck.tally);
+            tally.count_all(("step", "", ""), u64::from(play.step));
+            Ok(tally)
+        }
         Err(broken) => Err(Box::new(Failure {
             scenario: scenario.clone(),
             step: play.step,

@@ -34,6 +34,7 @@ promises! {
     Limits = "limits", "limits are never exceeded";
     Gone = "gone", "when the state says that it is over, the work is gone, unless it was given up by force";
     DurableFirst = "durable-first", "nothing is acted on before it is durable";
+    Told = "told", "an attempt is told its number and what those above it put out";
     SettledLast = "settled-last", "executors are told to forget an attempt only once its end is durable";
     Forgotten = "forgotten", "whatever an executor still holds at the end was settled";
     AnsweredLast = "answered-last", "whoever asked hears back only after the commit";
@@ -41,6 +42,7 @@ promises! {
     Reflected = "reflected", "what was answered with yes is to be seen in what is stored";
     RefusedUnchanged = "refused-unchanged", "a refusal changes nothing";
     Owned = "owned", "nobody is told that another scheduler owns a run when there is but one";
+    ReadAgain = "read-again", "what was read too early is read again, and nobody hears of it";
     Fenced = "fenced", "a report about an attempt that is not current changes nothing";
     Arrows = "arrows", "a run's state moves along its arrows, and for a reason";
     Announced = "announced", "the end of a run is announced at most once, and only when it is durable";
@@ -56,9 +58,14 @@ promises! {
     Stopping = "stopping", "why an attempt is being stopped decides how it ends, and is never forgotten";
     WindingDown = "winding-down", "a run that is cancelling stops everything that is live";
     CancelReach = "cancel-reach", "a cancel reaches what it names and what is below, not through finished edges";
+    RetryReach = "retry-reach", "a retry takes back what was cancelled with it, and nothing cancelled for itself";
+    Departed = "departed", "a run that is over leaves memory";
     EverStarted = "ever-started", "that a task has started is for good";
     Timeouts = "timeouts", "what has run out of time is being stopped";
+    Storable = "storable", "what is decided can be stored";
+    Bounded = "bounded", "a batch is cut at its limit";
     Counts = "counts", "the counts on a run equal its rows";
+    Versions = "versions", "the same text twice makes no new version";
     Stamps = "stamps", "stamps strictly grow";
     Rows = "rows", "a row does not contradict itself";
     Indexes = "indexes", "every index equals a naive recomputation";

@@ -1,18 +1,26 @@
 //! The single steps of a world: what happens next, as chance will have it.
 
+use crate::sim::executors::Executors;
 use crate::sim::life::{Ask, Order, Turned};
 use crate::sim::people;
 use crate::sim::play::{BEGINNING, Play};
 use crate::sim::promise::{Broken, Check, Promise};
 use crate::sim::promises::answers;
-use crate::sim::promises::outside::{check_gone, check_limits, check_timeouts};
-use crate::sim::store::Fate;
+use crate::sim::promises::outside::{
+    check_begun, check_gone, check_limits, check_timeouts, check_versions,
+};
+use crate::sim::store::{Fate, Heard};
 use crate::sim::trouble::Trouble;
 use mainspring_core::kernel::row::TaskRow;
+use mainspring_core::limits::BATCH_CHANGES_MAX;
 use mainspring_core::time::Span;
+use mainspring_core::work::Report;
 use mainspring_core::world::input::Reply;
 use mainspring_engine::cycle::Done;
 use std::sync::Arc;
+
+/// What the input that fills a batch may add: a few rows of a run, and runs that end.
+const LAST_INPUT: usize = 50;
 
 impl Play {
     pub fn trouble(&mut self) -> Check {
@@ -43,23 +51,34 @@ impl Play {
         }
     }
 
-    /// Reports come in any order, and some of them twice.
+    /// Reports come in any order, some of them twice, and some again much later.
     pub fn deliver(&mut self) -> Check {
-        let count = self.executors.reports.len();
-        if count == 0 || self.is_full() {
+        if self.is_full() {
             return Ok(());
         }
-        let pick = self.luck.pick(count);
-        let report = if self.luck.strikes(Trouble::ReportTwice, 10) {
-            self.executors.reports[pick].clone()
-        } else {
-            self.executors.reports.remove(pick)
-        };
+        let Some(report) = self.next_report() else { return Ok(()) };
         self.note(|| {
             let what: String = format!("{:?}", report.what).chars().take(160).collect();
             format!("report on {} of run {}: {what}", report.ticket.task.no.0, report.ticket.run.0)
         });
         self.report(report)
+    }
+
+    fn next_report(&mut self) -> Option<Report> {
+        let Executors { reports, heard, .. } = &mut self.executors;
+        if !heard.is_empty() && self.luck.strikes(Trouble::ReportLate, 12) {
+            return Some(heard[self.luck.pick(heard.len())].clone());
+        }
+        if reports.is_empty() {
+            return None;
+        }
+        let pick = self.luck.pick(reports.len());
+        if self.luck.strikes(Trouble::ReportTwice, 10) {
+            return Some(reports[pick].clone());
+        }
+        let report = reports.remove(pick);
+        heard.push(report.clone());
+        Some(report)
     }
 
     pub fn commit(&mut self) -> Check {
@@ -88,7 +107,9 @@ impl Play {
                 if life.cycle.world().deadline().is_some() {
                     self.luck.tally.count(("moment", "batch cut", ""));
                 }
-                Ok(())
+                let changes = self.store.pending();
+                let bounded = changes <= BATCH_CHANGES_MAX + LAST_INPUT;
+                Promise::Bounded.ensure(bounded, || format!("{changes} changes"))
             }
             Turned::Acting(done) => self.done(done),
         }
@@ -99,10 +120,10 @@ impl Play {
             return Ok(());
         }
         self.luck.tally.count(("commit", fate.name(), ""));
-        let result = self.store.finish(fate);
+        let heard = self.store.finish(fate)?;
         self.check_durable()?;
         self.note(|| format!("a commit ends: {}", fate.name()));
-        if result.is_ok() {
+        if heard == Heard::Durable {
             let life = self.life.as_mut().expect("a commit belongs to a life");
             let done = life.cycle.committed();
             self.done(done)
@@ -117,6 +138,8 @@ impl Play {
         let (model, library) = (&self.store.model, &self.library);
         self.record.check_commit(model, library, self.now, &mut self.luck.tally)?;
         check_gone(model, &self.executors, &self.record)?;
+        check_begun(model, &self.executors)?;
+        check_versions(model, library)?;
         check_limits(model, library, &self.limits)
     }
 
@@ -162,7 +185,7 @@ impl Play {
     fn kill(&mut self) -> Check {
         if self.store.is_pending() {
             let fate = if self.luck.below(2) == 0 { Fate::Lost } else { Fate::Durable };
-            let _ = self.store.finish(fate);
+            self.store.finish(fate)?;
         }
         self.executors.die();
         self.check_durable()?;

@@ -1,8 +1,9 @@
 //! A store that fails: the model of the store room, and a commit that may be durable and
 //! reported so, durable and reported failed, or not durable at all.
 
+use crate::sim::promise::{Broken, Promise};
 use mainspring_core::world::batch::Change;
-use mainspring_store::{CommitError, Fence, Model};
+use mainspring_store::{Fence, Model};
 
 #[derive(Debug, Default)]
 pub struct FaultyStore {
@@ -16,6 +17,13 @@ pub enum Fate {
     Durable,
     DurableButReportedFailed,
     Lost,
+}
+
+/// What the cycle is told of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    Durable,
+    Failed,
 }
 
 impl Fate {
@@ -34,21 +42,22 @@ impl FaultyStore {
         self.pending = Some((fence, changes));
     }
 
+    /// How many changes the pending commit has.
+    pub fn pending(&self) -> usize {
+        self.pending.as_ref().map_or(0, |(_, changes)| changes.len())
+    }
+
     pub fn is_pending(&self) -> bool {
         self.pending.is_some()
     }
 
     /// Ends the pending commit; what it says is what the cycle hears.
-    pub fn finish(&mut self, fate: Fate) -> Result<(), CommitError> {
+    pub fn finish(&mut self, fate: Fate) -> Result<Heard, Broken> {
         let (fence, changes) = self.pending.take().expect("a commit is pending");
-        let failed = CommitError::Failed { what: "simulated".to_owned(), source: None };
-        match fate {
-            Fate::Lost => Err(failed),
-            Fate::Durable => self.model.apply(fence, &changes),
-            Fate::DurableButReportedFailed => {
-                self.model.apply(fence, &changes)?;
-                Err(failed)
-            }
+        if fate != Fate::Lost {
+            let applied = self.model.apply(fence, &changes);
+            applied.map_err(|refused| Promise::Storable.broken(refused.to_string()))?;
         }
+        Ok(if fate == Fate::Durable { Heard::Durable } else { Heard::Failed })
     }
 }

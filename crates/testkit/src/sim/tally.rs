@@ -15,12 +15,16 @@ pub struct Tally(BTreeMap<Thing, u64>);
 
 impl Tally {
     pub fn count(&mut self, thing: Thing) {
-        *self.0.entry(thing).or_default() += 1;
+        self.count_all(thing, 1);
+    }
+
+    pub fn count_all(&mut self, thing: Thing, times: u64) {
+        *self.0.entry(thing).or_default() += times;
     }
 
     pub fn add(&mut self, other: &Self) {
         for (thing, count) in &other.0 {
-            *self.0.entry(*thing).or_default() += count;
+            self.count_all(*thing, *count);
         }
     }
 

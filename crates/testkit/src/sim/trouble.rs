@@ -40,6 +40,8 @@ troubles! {
     CommitSlow = "commit-slow",
     /// The same report comes again.
     ReportTwice = "report-twice",
+    /// A report that was heard comes again, long after.
+    ReportLate = "report-late",
     /// Nobody hears that an attempt has started.
     StartUnheard = "start-unheard",
     /// The executor cannot take an attempt now.
@@ -64,7 +66,7 @@ troubles! {
 
 impl Trouble {
     const fn is_of_storms(self) -> bool {
-        matches!(self, Self::CommitLost | Self::CommitUnsure | Self::ReportTwice)
+        matches!(self, Self::CommitLost | Self::CommitUnsure | Self::ReportTwice | Self::ReportLate)
     }
 }
 

@@ -32,6 +32,9 @@ impl Watch {
     pub fn look(&mut self, world: &World, model: &Model, tally: &mut Tally) -> Check {
         self.facts.retain(|key, _| world.runs().any(|run| run.head.key == *key));
         for run in world.runs() {
+            Promise::Departed.ensure(!run.progress.status.is_final(), || {
+                format!("run {} is {:?}", run.head.key.0, run.progress.status)
+            })?;
             let count = run.blueprint.definition.tasks.len();
             let before = self.facts.entry(run.head.key).or_insert_with(|| stored(run, model));
             for (position, was) in before.iter_mut().enumerate().take(count) {

@@ -32,6 +32,10 @@ fn an_answer_to_an_earlier_question_or_a_second_one_starts_nothing() {
 #[test]
 fn an_attempt_being_stopped_is_stopped_again_and_settles_as_that() {
     check_said("a", "cancel; crash", "start a; stop a cancel; reattach a");
+    // It was about to start when it was asked after, so that is all there is to hear of it.
+    let again = "start a; stop a cancel; reattach a; stop a cancel";
+    check_said("a", "cancel; crash; a start", again);
+    check_said("a", "cancel; a start", "start a; stop a cancel");
     check_said("a", "cancel; crash; a alive", "start a; stop a cancel; reattach a; stop a cancel");
     check("a", "cancel; crash; a unknown", "cancelled: a=cancelled");
     check("a", "cancel; crash; a never", "cancelled: a=cancelled");

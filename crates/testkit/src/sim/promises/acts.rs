@@ -6,6 +6,8 @@ use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::record::{Record, everything};
 use crate::sim::promises::rows::row_of;
 use mainspring_core::ids::{RunId, Ticket};
+use mainspring_core::kernel::row::TaskRow;
+use mainspring_core::launch::StartAttempt;
 use mainspring_core::world::batch::Effect;
 use mainspring_store::Model;
 use std::collections::BTreeMap;
@@ -31,7 +33,8 @@ impl Acts {
                 // What was given up meanwhile is started, then stopped.
                 let abandoned = record.was_abandoned(start.ticket.attempt);
                 Promise::DurableFirst
-                    .ensure(durable || abandoned, || format!("started: {:?}", start.ticket))
+                    .ensure(durable || abandoned, || format!("started: {:?}", start.ticket))?;
+                check_told(model, start)
             }
             Order::Effect(Effect::Stop(_, stop)) => {
                 let row = durable_row(model, stop.ticket);
@@ -56,10 +59,35 @@ impl Acts {
     }
 }
 
-fn durable_row(model: &Model, ticket: Ticket) -> Option<mainspring_core::kernel::row::TaskRow> {
+fn durable_rows(model: &Model, ticket: Ticket) -> Option<Vec<TaskRow>> {
     let heads = model.runs(&everything());
     let (head, _) = heads.iter().find(|(head, _)| head.key == ticket.run)?;
-    row_of(&model.run(head.id)?.tasks, ticket.task.no).cloned()
+    Some(model.run(head.id)?.tasks)
+}
+
+fn durable_row(model: &Model, ticket: Ticket) -> Option<TaskRow> {
+    row_of(&durable_rows(model, ticket)?, ticket.task.no).cloned()
+}
+
+/// What was put out after the dispatch may be told as well: an attempt that never started is
+/// started with what there is then.
+fn check_told(model: &Model, start: &StartAttempt) -> Check {
+    let rows = durable_rows(model, start.ticket).unwrap_or_default();
+    let attempt = row_of(&rows, start.ticket.task.no).and_then(|row| row.attempt.as_ref());
+    let Some(attempt) = attempt else { return Ok(()) };
+    Promise::Told.ensure(start.attempt == attempt.number, || {
+        format!("{:?} is told that it is attempt {}", start.ticket, start.attempt)
+    })?;
+    for (upstream, told) in &start.upstream {
+        let row = row_of(&rows, *upstream);
+        let output = row.and_then(|row| row.output.as_ref());
+        let before = row.and_then(|row| row.settled_at) < Some(attempt.dispatched_at);
+        let holds = told.as_ref() == output || (told.is_none() && !before);
+        Promise::Told.ensure(holds, || {
+            format!("{:?} is not told what {upstream:?} put out", start.ticket)
+        })?;
+    }
+    Ok(())
 }
 
 /// Whether the ticket names what is durably the live attempt of its task.

@@ -65,6 +65,8 @@ pub fn check(
             (_, Err(refusal)) => {
                 let owned = *refusal != Refusal::NotOwned;
                 Promise::Owned.ensure(owned, || format!("{question:?}"))?;
+                let current = *refusal != Refusal::Outdated;
+                Promise::ReadAgain.ensure(current, || format!("{question:?}"))?;
                 Promise::RefusedUnchanged.ensure(difference == Difference::None, || {
                     format!("{question:?} was refused ({refusal}) and changed something")
                 })?;

@@ -12,36 +12,44 @@
 //! | dependencies are never violated | dependencies, stands-on-ends | `starts`, `runs` |
 //! | limits are never violated | limits | `outside` |
 //! | when it says cancelled or timed out, the work is gone | gone | `outside` |
+//! | a commit fails only for I/O or a lost fence | storable | `store` |
+//! | batches have at most 5,000 changes | bounded | `steps` |
 //! | nothing is acted on before it is durable | durable-first | `acts` |
+//! | an attempt is told what it is to know | told | `acts` |
 //! | settle comes after the commit that recorded the end | settled-last | `acts` |
 //! | whatever else an executor holds is stopped and settled | forgotten | `play` |
 //! | nothing is answered before it is durable | answered-last, reflected | `answers` |
 //! | after a failed commit callers learn that the outcome is unknown | answered-once | `play` |
 //! | after a failed commit live attempts are offered again, `stopping` ones stopped again | rest | work that ends only when stopped would never end |
 //! | a delay is durable: a restart neither forgets nor shortens it | delays | `rows`, `starts` |
+//! | refused starts count against the start timeout | delays | `rows` |
 //! | a refusal changes nothing | refused-unchanged | `answers` |
-//! | what a decision needs is prefetched, and an older reading is noticed | owned, one-outcome | `answers`, `record` |
+//! | what a decision needs is prefetched, and an older reading is noticed and read again | owned, read-again, one-outcome | `answers`, `record` |
 //! | a report must name the current attempt | fenced | `steps` |
 //! | the states of a run and their arrows | arrows | `runs` |
 //! | paused: no new attempt starts; does not end | paused-rests, arrows | `starts`, `runs` |
 //! | cancelling: no new attempt starts | cancelled-rests | `starts` |
 //! | cancelling: live attempts are being stopped | winding-down | `runs` |
 //! | what a cancel of one task reaches | cancel-reach | `cancels` |
+//! | what a retry takes back | retry-reach, stands-on-ends | `retries`, `runs` |
 //! | the end of a run: first that applies | verdict | `runs` |
 //! | the run's timeout counts from its last opening | timeouts, arrows | `outside`, `runs` |
+//! | finished runs are only in the store | departed | `watch` |
 //! | few facts, many words | words, views | `runs`, `outside` |
 //! | transitions of the stored fact | transitions | `watch` |
 //! | each dispatch that was not refused takes the next number | numbers | `rows` |
 //! | tries and losses; a person resets them | tries | `rows` |
-//! | `ever_started` is for good | ever-started | `rows` |
+//! | `ever_started` is for good, whoever said so | ever-started | `rows`, `outside` |
 //! | what `stopping` makes of the end | stopping | `rows` |
 //! | permits follow from rows; counts are indexes | indexes, counts | core's own `verify`, `runs` |
+//! | the same text twice makes no new version | versions | `outside` |
 //! | readers can tell what is newer | stamps | `record` |
 
 pub mod record;
 pub mod runs;
 pub mod rows;
 pub mod cancels;
+pub mod retries;
 pub mod starts;
 pub mod acts;
 pub mod answers;

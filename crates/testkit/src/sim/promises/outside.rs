@@ -5,8 +5,9 @@ use crate::sim::library::Library;
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::acts::is_live;
 use crate::sim::promises::record::{Record, everything};
+use mainspring_core::error::ErrorClass;
 use mainspring_core::kernel::fact::Fact;
-use mainspring_core::kernel::row::{RunStatus, TaskRow};
+use mainspring_core::kernel::row::{AttemptEnd, RunStatus, TaskRow};
 use mainspring_core::kernel::rows::Rows;
 use mainspring_core::spec::definition::Task;
 use mainspring_core::time::Timestamp;
@@ -20,6 +21,24 @@ pub fn check_gone(model: &Model, executors: &Executors, record: &Record) -> Chec
     for ticket in executors.at_work() {
         let known = is_live(model, ticket) || record.was_abandoned(ticket.attempt);
         Promise::Gone.ensure(known, || format!("{ticket:?} is over and still at work"))?;
+    }
+    Ok(())
+}
+
+/// An end that could be told by nobody but the work itself says that it had begun.
+pub fn check_begun(model: &Model, executors: &Executors) -> Check {
+    for (head, _) in model.runs(&everything()) {
+        let run = model.run(head.id).expect("listed runs exist");
+        for row in run.tasks.iter().filter(|row| !row.ever_started) {
+            let Some(attempt) = &row.attempt else { continue };
+            let told = match &attempt.end {
+                Some(AttemptEnd::Success) => true,
+                Some(AttemptEnd::Failed(error)) => error.class == ErrorClass::Exit,
+                _ => false,
+            };
+            let begun = executors.begun.contains_key(&attempt.id);
+            Promise::EverStarted.ensure(!(told && begun), || format!("{:?}", row.task))?;
+        }
     }
     Ok(())
 }
@@ -49,6 +68,18 @@ pub fn check_limits(model: &Model, library: &Library, limits: &[(String, u32)]) 
     for (name, used) in used {
         let max = bounds.get(&name).copied().unwrap_or(u32::MAX);
         Promise::Limits.ensure(used <= max, || format!("{used} hold {name}, at most {max} may"))?;
+    }
+    Ok(())
+}
+
+/// Versions of a workflow are numbered from 1, and neighbours differ.
+pub fn check_versions(model: &Model, library: &Library) -> Check {
+    for position in 0..library.texts().len() {
+        let workflow = library.workflow(position);
+        let numbers = (1..).map_while(|number| model.version(&workflow, Some(number)));
+        let hashes: Vec<[u8; 32]> = numbers.map(|version| version.hash).collect();
+        let twice = hashes.windows(2).any(|pair| pair[0] == pair[1]);
+        Promise::Versions.ensure(!twice, || format!("versions of {workflow}: {hashes:?}"))?;
     }
     Ok(())
 }

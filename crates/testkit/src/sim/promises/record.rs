@@ -3,9 +3,10 @@
 use crate::sim::library::Library;
 use crate::sim::oracle::Reading;
 use crate::sim::promise::{Check, Promise};
-use crate::sim::promises::{cancels, rows, runs, starts};
+use crate::sim::promises::{cancels, retries, rows, runs, starts};
 use crate::sim::tally::Tally;
 use mainspring_core::ids::{AttemptId, RunId, TaskNo};
+use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{Attempt, AttemptEnd, AttemptRow, RunProgress, TaskRow};
 use mainspring_core::spec::definition::Definition;
 use mainspring_core::time::Timestamp;
@@ -21,6 +22,12 @@ pub struct Past {
     pub rows: BTreeMap<TaskNo, TaskRow>,
     /// When the batch that made it so was taken.
     taken: u64,
+}
+
+impl Past {
+    pub fn fact(&self, no: TaskNo) -> Fact {
+        self.rows.get(&no).map_or(Fact::None, |row| row.fact)
+    }
 }
 
 /// A command that was applied, accepted or not.
@@ -188,6 +195,7 @@ impl Record {
         runs::check(&turn, tally)?;
         rows::check(&turn)?;
         cancels::check(&turn)?;
+        retries::check(&turn)?;
         starts::check(&turn)?;
         let was_final = turn.before.is_some_and(|past| past.progress.status.is_final());
         let ends_now =

@@ -22,7 +22,9 @@ pub fn check(turn: &Turn<'_>) -> Check {
         check_numbers(turn, row)?;
         check_tries(turn, row)?;
         check_delay(turn, row)?;
+        check_refused(turn, row)?;
         check_stopping(turn, row)?;
+        check_patience(turn, row)?;
         let before = turn.row_before(row.task.no);
         let forgot = before.is_some_and(|before| before.ever_started) && !row.ever_started;
         Promise::EverStarted.ensure(!forgot, || turn.name(row.task.no))?;
@@ -128,6 +130,20 @@ fn check_delay(turn: &Turn<'_>, row: &TaskRow) -> Check {
     })
 }
 
+/// The time that refused starts take adds up, delays included.
+fn check_refused(turn: &Turn<'_>, row: &TaskRow) -> Check {
+    let (Some(until), Some(attempt)) = (row.until, &row.attempt) else { return Ok(()) };
+    let before = turn.row_before(row.task.no).filter(|before| is_current(before, attempt));
+    let (Some(before), Some(AttemptEnd::Refused(_))) = (before, &attempt.end) else {
+        return Ok(());
+    };
+    let took = until.since(attempt.dispatched_at).0;
+    let holds = !before.fact.is_live() || row.refused_for == Span(before.refused_for.0 + took);
+    Promise::Delays.ensure(holds, || {
+        format!("{} was refused for {} so far", turn.name(row.task.no), row.refused_for)
+    })
+}
+
 /// The end of the attempt that the row had before, if that was live.
 fn check_stopping(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let no = row.task.no;
@@ -141,11 +157,11 @@ fn check_stopping(turn: &Turn<'_>, row: &TaskRow) -> Check {
         (Some(_), None) if is_current(row, attempt) => row.stopping.is_some(),
         (_, Some(AttemptEnd::Abandoned)) => turn.was_asked(Verb::ForceCancel),
         (Some(Stopping::Cancel), Some(end)) => *end == AttemptEnd::Cancelled,
-        (Some(Stopping::Timeout), Some(AttemptEnd::Cancelled)) => cancelled,
-        (Some(Stopping::Timeout), Some(AttemptEnd::Failed(error))) => {
-            matches!(error.class, ErrorClass::Timeout | ErrorClass::StartTimeout)
+        (Some(Stopping::Timeout | Stopping::StartTimeout), Some(AttemptEnd::Cancelled)) => {
+            cancelled
         }
-        (Some(Stopping::Timeout), Some(_)) => false,
+        (Some(Stopping::Timeout), Some(end)) => is_failed(end, ErrorClass::Timeout),
+        (Some(Stopping::StartTimeout), Some(end)) => is_failed(end, ErrorClass::StartTimeout),
         (None, Some(AttemptEnd::Cancelled)) => cancelled || turn.was_asked(Verb::Pause),
         _ => true,
     };
@@ -155,6 +171,30 @@ fn check_stopping(turn: &Turn<'_>, row: &TaskRow) -> Check {
         let now = now.map(|(_, ended)| &ended.end);
         format!("{} was stopping for {:?} and ended {now:?}", turn.name(no), before.stopping)
     })
+}
+
+/// Nothing is stopped before its time is up.
+fn check_patience(turn: &Turn<'_>, row: &TaskRow) -> Check {
+    let before = turn.row_before(row.task.no);
+    let (Some(why), Some(attempt)) = (row.stopping, &row.attempt) else { return Ok(()) };
+    let task = turn.definition.task(row.task.no);
+    let due = match why {
+        Stopping::Timeout => attempt.started_at.map(|at| at + task.timeout),
+        Stopping::StartTimeout => {
+            let refused_for = before.map_or(Span::ZERO, |before| before.refused_for);
+            let left = task.start_timeout.0.saturating_sub(refused_for.0);
+            Some(attempt.dispatched_at + Span(left))
+        }
+        Stopping::Pause | Stopping::Cancel => return Ok(()),
+    };
+    let new = before.is_none_or(|before| before.stopping != row.stopping);
+    Promise::Timeouts.ensure(!new || due.is_some_and(|due| due <= turn.now), || {
+        format!("{} was stopped for {why:?}, which was due at {due:?}", turn.name(row.task.no))
+    })
+}
+
+fn is_failed(end: &AttemptEnd, class: ErrorClass) -> bool {
+    matches!(end, AttemptEnd::Failed(error) if error.class == class)
 }
 
 fn is_current(row: &TaskRow, attempt: &Attempt) -> bool {

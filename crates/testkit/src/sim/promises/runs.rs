@@ -69,7 +69,9 @@ fn check_cancel(turn: &Turn<'_>) -> Check {
             due.is_some_and(|due| due <= turn.now)
         }
     };
-    Promise::Arrows.ensure(holds, || {
+    let over =
+        matches!(progress.status, RunStatus::Cancelling | RunStatus::Cancelled | RunStatus::Failed);
+    Promise::Arrows.ensure(holds && (over || progress.cancel.is_none()), || {
         format!("run {}: cancelled by {:?}", turn.after.head.key.0, progress.cancel)
     })
 }
@@ -162,6 +164,10 @@ fn check_footing(turn: &Turn<'_>) -> Check {
 
 fn check_verdict(turn: &Turn<'_>) -> Check {
     let progress = &turn.after.progress;
+    let bad = matches!(progress.status, RunStatus::Failed | RunStatus::Cancelled);
+    Promise::Verdict.ensure(bad == progress.error.is_some(), || {
+        format!("{:?} with the error {:?}", progress.status, progress.error)
+    })?;
     if !progress.status.is_final() {
         return Promise::Verdict.ensure(progress.finished_at.is_none(), || {
             format!("{:?} and finished at {:?}", progress.status, progress.finished_at)
