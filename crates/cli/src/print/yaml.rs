@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn data_is_laid_out_in_blocks() {
         let value = json!({
-            "run": {"id": "0198-a", "none": null, "n": 1.5, "labels": {}, "yes": "no"},
+            "run": {"id": "0198-a", "none": null, "size": 1.5, "labels": {}, "yes": "no"},
             "tasks": [{"name": "a b", "why": "x: y\n"}, {"list": [1, [2, []]]}, "3", ""],
         });
         let text = text(&Tree::of(&value).expect("a tree"));
@@ -102,8 +102,8 @@ mod tests {
         run:
           id: "0198-a"
           labels: {}
-          n: 1.5
           none: null
+          size: 1.5
           "yes": "no"
         tasks:
           - name: a b

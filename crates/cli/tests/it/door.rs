@@ -27,8 +27,21 @@ pub struct Served {
 impl Served {
     pub fn new(door: Door) -> Self {
         let bench = Bench::new();
-        let (server, url) = begin(&bench, "127.0.0.1:0");
+        let (server, url) = begin(&bench, &["--listen", "127.0.0.1:0"]);
         Self { bench, server: Some(server), url, door }
+    }
+
+    /// Over TLS, with a certificate for `localhost` in `cert.pem`.
+    pub fn secured() -> Self {
+        let bench = Bench::new();
+        let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("made");
+        bench.write("cert.pem", made.cert.pem());
+        bench.write("key.pem", made.signing_key.serialize_pem());
+        let tls = ["--tls-certificate", "cert.pem", "--tls-key", "key.pem"];
+        let args: Vec<&str> = [&["--listen", "127.0.0.1:0"][..], &tls].concat();
+        let (server, url) = begin(&bench, &args);
+        let url = url.replace("http://127.0.0.1", "https://localhost");
+        Self { bench, server: Some(server), url, door: Door::Address }
     }
 
     /// With one workflow deployed from `w.yaml`.
@@ -59,8 +72,7 @@ impl Served {
     pub fn trigger(&self, args: &[&str]) -> String {
         let args: Vec<&str> = [&["trigger", "w", "-o", "json"], args].concat();
         let done = self.run(&args);
-        let id = done.is(0).json()["id"].as_str().expect("an id").to_owned();
-        id
+        done.is(0).json()["id"].as_str().expect("an id").to_owned()
     }
 
     pub fn kill(&mut self) {
@@ -72,12 +84,12 @@ impl Served {
     /// At the same address as before.
     pub fn begin_again(&mut self) {
         let address = self.url.strip_prefix("http://").expect("an address").to_owned();
-        self.server = Some(begin(&self.bench, &address).0);
+        self.server = Some(begin(&self.bench, &["--listen", &address]).0);
     }
 }
 
-fn begin(bench: &Bench, address: &str) -> (Running, String) {
-    let mut server = bench.start(&["server", "--listen", address]);
+fn begin(bench: &Bench, args: &[&str]) -> (Running, String) {
+    let mut server = bench.start(&[&["server"], args].concat());
     let line = server.until("listening");
     let line: Value = serde_json::from_str(&line).expect("a line of JSON");
     let address = line["address"].as_str().expect("an address").to_owned();

@@ -1,7 +1,7 @@
 //! Servers that are not there, not ready, not ours, or refuse.
 
 use crate::door::{Door, Served};
-use crate::rig::Bench;
+use crate::rig::{Bench, finish};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,12 +12,10 @@ fn scripted(answers: Vec<String>) -> (String, Receiver<String>) {
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let (say, asked) = channel();
     std::thread::spawn(move || {
-        let mut next = 0;
-        for stream in listener.incoming().map_while(Result::ok) {
+        for (next, stream) in listener.incoming().map_while(Result::ok).enumerate() {
             if answer(stream, &answers[next.min(answers.len() - 1)], &say).is_none() {
                 return;
             }
-            next += 1;
         }
     });
     (url, asked)
@@ -159,7 +157,7 @@ fn tokens_open_and_close_the_door() {
     let made = own(&["tokens", "create", "me", "--role", "viewer", "--expires", "30d"]);
     let secret = made.is(0).stdout.trim().to_owned();
     made.says("viewer, until");
-    served.bench.write("token", &format!("{secret}\n"));
+    served.bench.write("token", format!("{secret}\n"));
     served.run(&["runs"]).is(1).says("A token is needed").says("--token-file");
     served.run(&["runs", "--token", "wrong"]).is(1).says("not known or has expired");
     served.run(&["runs", "--token-file", "token"]).is(0);
@@ -173,4 +171,24 @@ fn tokens_open_and_close_the_door() {
     served.run(&["runs", "--token", &secret]).is(0);
     own(&["tokens", "revoke", id]).is(2);
     own(&["tokens", "create", "me", "--role", "king"]).is(2);
+}
+
+#[test]
+fn only_a_trusted_server_is_told_the_token() {
+    let served = Served::secured();
+    let args = served.args(&["runs", "--token", "secret"]);
+    let mut command = served.bench.command(&args);
+    command.env("SSL_CERT_FILE", served.bench.path("cert.pem"));
+    finish(command).is(0).says("no runs");
+    // Nobody has signed it but itself.
+    let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("made");
+    served.bench.write("other.pem", other.cert.pem());
+    let mut command = served.bench.command(&args);
+    command.env("SSL_CERT_FILE", served.bench.path("other.pem"));
+    finish(command).is(3).says("invalid peer certificate");
+    // For another name than the one that was asked for.
+    let by_number = served.url.replace("localhost", "127.0.0.1");
+    let mut command = served.bench.command(&["runs", "--server", &by_number]);
+    command.env("SSL_CERT_FILE", served.bench.path("cert.pem"));
+    finish(command).is(3).says("not valid for name");
 }
