@@ -1,9 +1,12 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use mainspring_core::kernel::row::RunStatus;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+
+mod remote;
+
+pub use remote::*;
 
 /// A durable workflow engine in one binary.
 #[derive(Debug, Parser)]
@@ -24,6 +27,12 @@ Examples:
   mainspring validate *.yaml                    check without running
   mainspring graph build.yaml --format svg      draw its tasks
   mainspring explain-code E205                  what an error means
+
+With a server (--server URL, MAINSPRING_SERVER, or one at work in the data folder):
+  mainspring apply build.yaml                   deploy a workflow
+  mainspring trigger build --follow             start a run and watch it
+  mainspring logs last compile -f               follow what a task writes
+  mainspring cancel last                        stop a run
 
 Results go to stdout, everything else to stderr. Colours only on a terminal; NO_COLOR is respected.";
 
@@ -78,6 +87,33 @@ pub enum Command {
     Schema,
     /// Tell what an error code means and how to mend it; without a code, list them all
     ExplainCode(ExplainCodeArgs),
+    /// Deploy workflow files to a server; the same text twice makes no new version
+    Apply(ApplyArgs),
+    /// List workflows
+    Workflows(ListArgs),
+    /// Start a run of a workflow on a server
+    #[command(after_help = TRIGGER_HELP)]
+    Trigger(TriggerArgs),
+    /// Watch a run on a server until it ends
+    Watch(WatchArgs),
+    /// Cancel a run, or one of its tasks
+    Cancel(CancelArgs),
+    /// Pause a run or a task: no new attempt starts
+    Pause(OrderArgs),
+    /// Lift the pause of a run or a task
+    Resume(OrderArgs),
+    /// Run again what failed or was cancelled, in the same run
+    Retry(RetryArgs),
+    /// Delete a workflow; its history stays until retention takes it
+    Delete(DeleteArgs),
+    /// List, make and revoke the tokens of a server
+    Tokens(TokensArgs),
+    /// List who changed what on a server, newest first
+    Audit(ListArgs),
+    /// Print a script that completes commands: `source <(mainspring completions bash)`
+    Completions(CompletionsArgs),
+    /// Check that all is well here, and say what to do if not; exit code 1 when it is not
+    Doctor(DoctorArgs),
 }
 
 const SERVER_HELP: &str = "\
@@ -135,7 +171,7 @@ pub struct ServerArgs {
     pub print_config: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct DataArgs {
     /// Where the database and the logs are kept
     #[arg(long = "data", value_name = "DIR", env = "MAINSPRING_DATA", default_value = DATA_DEFAULT)]
@@ -148,6 +184,7 @@ pub const DATA_DEFAULT: &str = ".mainspring";
 pub enum Format {
     Table,
     Json,
+    Yaml,
 }
 
 #[derive(Debug, Args)]
@@ -176,47 +213,6 @@ pub struct RunArgs {
     pub pass_env: Vec<String>,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
-}
-
-#[derive(Debug, Args)]
-pub struct RunsArgs {
-    #[command(flatten)]
-    pub data: DataArgs,
-    /// Only runs in this state; may be given more than once
-    #[arg(long = "status", value_name = "STATE", value_parser = status)]
-    pub statuses: Vec<RunStatus>,
-    /// Only runs of this workflow
-    #[arg(long)]
-    pub workflow: Option<String>,
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub limit: usize,
-    #[arg(short, long, value_enum, default_value_t = Format::Table)]
-    pub output: Format,
-}
-
-#[derive(Debug, Args)]
-pub struct ShowArgs {
-    /// Its id, the beginning of it, or `last`
-    pub run: String,
-    #[command(flatten)]
-    pub data: DataArgs,
-    #[arg(short, long, value_enum, default_value_t = Format::Table)]
-    pub output: Format,
-}
-
-#[derive(Debug, Args)]
-pub struct LogsArgs {
-    /// Its id, the beginning of it, or `last`
-    pub run: String,
-    pub task: String,
-    /// Which attempt [default: the last]
-    #[arg(long, value_name = "N")]
-    pub attempt: Option<u32>,
-    #[command(flatten)]
-    pub data: DataArgs,
-    /// In front of each line when it was written, and to which stream
-    #[arg(long)]
-    pub timestamps: bool,
 }
 
 #[derive(Debug, Args)]
@@ -251,15 +247,6 @@ pub enum Picture {
 pub struct ExplainCodeArgs {
     /// Such as E205
     pub code: Option<String>,
-}
-
-fn status(word: &str) -> Result<RunStatus, String> {
-    let words: Vec<&str> = RunStatus::ALL.iter().map(|status| status.word()).collect();
-    RunStatus::ALL
-        .iter()
-        .copied()
-        .find(|status| status.word() == word)
-        .ok_or_else(|| format!("one of {}", words.join(", ")))
 }
 
 /// A value has no place here: it is that of this environment.

@@ -20,13 +20,15 @@ pub fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     runtime.block_on(work)
 }
 
-/// A command a person can copy: `mainspring` with these words, and `--data` when it is needed.
+/// A command a person can copy: `mainspring` with these words.
+pub fn command_alone(words: &[&str]) -> String {
+    let words = words.iter().map(|word| format!(" {}", quoted(word)));
+    std::iter::once("mainspring".to_owned()).chain(words).collect()
+}
+
+/// The same, and `--data` when it is needed.
 pub fn command(words: &[&str], folder: &Path) -> String {
-    let mut line = String::from("mainspring");
-    for word in words {
-        line.push(' ');
-        line.push_str(&quoted(word));
-    }
+    let mut line = command_alone(words);
     if folder != Path::new(DATA_DEFAULT) {
         line.push_str(" --data ");
         line.push_str(&quoted(&folder.display().to_string()));

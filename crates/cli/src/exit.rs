@@ -5,13 +5,15 @@ use std::process::ExitCode;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     Success,
-    /// The run failed.
+    /// The run failed, or what was asked for was refused.
     Failed,
     /// A bad definition, bad input, bad usage, or something asked for that is not there. Nothing
     /// was started.
     Usage,
     /// The store failed under a run, which is kept and can be resumed.
     Store,
+    /// No server answers, or it cannot work now.
+    Unreachable,
     Cancelled,
 }
 
@@ -21,8 +23,17 @@ impl Exit {
             Self::Success => 0,
             Self::Failed => 1,
             Self::Usage => 2,
-            Self::Store => 3,
+            Self::Store | Self::Unreachable => 3,
             Self::Cancelled => 130,
+        }
+    }
+
+    /// As a run ended. A state that this program does not know is not taken for a success.
+    pub fn of_run(status: &str) -> Self {
+        match status {
+            "success" => Self::Success,
+            "cancelled" => Self::Cancelled,
+            _ => Self::Failed,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! A run's input from the command line: `--input-file` first, then each `--input`.
 
-use crate::args::RunArgs;
 use mainspring_core::json::Json;
 use mainspring_core::limits::{DOCUMENT_DEPTH_MAX, RUN_INPUT_BYTES_MAX};
 use mainspring_core::spec::input::check_input;
@@ -11,19 +10,26 @@ use std::path::Path;
 /// References followed from one schema to the next; a checked schema has no circle.
 const REFERENCES_MAX: usize = 16;
 
+/// What was given on the command line.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    pub inputs: &'a [String],
+    pub file: Option<&'a Path>,
+}
+
 /// The input with its defaults, or everything that is wrong with it.
-pub fn gather(args: &RunArgs, schema: Option<&Json>) -> Result<Json, Vec<String>> {
+pub fn gather(given: &Given<'_>, schema: Option<&Json>) -> Result<Json, Vec<String>> {
     let schema_value = schema.map(Json::to_value);
     let mut problems = Vec::new();
-    let mut input = match &args.input_file {
+    let mut input = match given.file {
         Some(path) => read_file(path).unwrap_or_else(|problem| {
             problems.push(problem);
             Map::new()
         }),
         None => Map::new(),
     };
-    for given in &args.inputs {
-        if let Err(problem) = add(&mut input, given, schema_value.as_ref()) {
+    for one in given.inputs {
+        if let Err(problem) = add(&mut input, one, schema_value.as_ref()) {
             problems.push(problem);
         }
     }
@@ -50,9 +56,9 @@ fn check_whole(input: &Json) -> Result<(), String> {
 }
 
 /// Problems that show without the workflow.
-pub fn precheck(args: &RunArgs) -> Vec<String> {
-    let bad = args.inputs.iter().filter_map(|given| split(given).err());
-    let file = args.input_file.iter().filter_map(|path| read_file(path).err());
+pub fn precheck(given: &Given<'_>) -> Vec<String> {
+    let bad = given.inputs.iter().filter_map(|one| split(one).err());
+    let file = given.file.iter().filter_map(|path| read_file(path).err());
     bad.chain(file).collect()
 }
 

@@ -11,12 +11,15 @@ mod pages;
 mod inputs;
 mod data;
 mod find;
-mod log_text;
 mod time_text;
 mod table;
+mod print;
+mod client;
 mod signals;
 mod progress;
+mod summary;
 mod embedded;
+mod remote;
 mod server;
 mod commands;
 

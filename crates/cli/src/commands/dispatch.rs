@@ -1,17 +1,38 @@
 //! From the command line to a command, and from its outcome to an exit code.
 
-use super::{explain_code, graph, logs, run, runs, schema, show, validate};
+use super::{
+    apply, audit, completions, delete, doctor, explain_code, graph, logs, orders, run, runs,
+};
+use super::{schema, show, tokens, trigger, validate, watch, workflows};
 use crate::args::{Cli, Command};
+use crate::client::ClientError;
 use crate::exit::Exit;
 use crate::out;
 use crate::server;
-use clap::{CommandFactory as _, FromArgMatches as _};
+use anyhow::{Error, Result};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
 use std::process::ExitCode;
 
 pub fn main() -> ExitCode {
     let matches = Cli::command().get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let outcome = match cli.command {
+    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    cli.command.prefer_flags(&matches);
+    let exit = command(cli.command, &matches).unwrap_or_else(|error| {
+        out::error(&error);
+        exit_of(&error)
+    });
+    match out::failure() {
+        // Whoever asked must not take half an answer for a whole one.
+        Some(why) if exit == Exit::Success => {
+            out::say(&format!("{}: stdout cannot be written: {why}\n", out::red("error")));
+            Exit::Failed.into()
+        }
+        _ => exit.into(),
+    }
+}
+
+fn command(command: Command, matches: &ArgMatches) -> Result<Exit> {
+    match command {
         Command::Run(args) => run::run(&args),
         Command::Runs(args) => runs::runs(args),
         Command::Show(args) => show::show(&args),
@@ -24,17 +45,24 @@ pub fn main() -> ExitCode {
         Command::Graph(args) => graph::graph(&args),
         Command::Schema => schema::schema(),
         Command::ExplainCode(args) => explain_code::explain_code(&args),
-    };
-    let exit = outcome.unwrap_or_else(|error| {
-        out::error(&error);
-        Exit::Usage
-    });
-    match out::failure() {
-        // Whoever asked must not take half an answer for a whole one.
-        Some(why) if exit == Exit::Success => {
-            out::say(&format!("{}: stdout cannot be written: {why}\n", out::red("error")));
-            Exit::Failed.into()
-        }
-        _ => exit.into(),
+        Command::Apply(args) => apply::apply(&args),
+        Command::Workflows(args) => workflows::workflows(&args),
+        Command::Trigger(args) => trigger::trigger(&args),
+        Command::Watch(args) => watch::watch(&args),
+        Command::Cancel(args) => orders::cancel(&args),
+        Command::Pause(args) => orders::pause(&args),
+        Command::Resume(args) => orders::resume(&args),
+        Command::Retry(args) => orders::retry(&args),
+        Command::Delete(args) => delete::delete(&args),
+        Command::Tokens(args) => tokens::tokens(&args.command),
+        Command::Audit(args) => audit::audit(&args),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
     }
+}
+
+/// What has no better code was asked for wrongly.
+fn exit_of(error: &Error) -> Exit {
+    let client = error.chain().find_map(|cause| cause.downcast_ref::<ClientError>());
+    client.map_or(Exit::Usage, ClientError::exit)
 }

@@ -1,36 +1,98 @@
 //! `mainspring logs`: what an attempt wrote, from its first line, also while it runs.
 
 use crate::args::LogsArgs;
+use crate::client::wire::Task;
+use crate::client::{Ask, Client, ClientError, Place, reading, run_id};
 use crate::exit::Exit;
-use crate::log_text::{Line, LogText, stream_word};
+use crate::remote::{Stamps, follow_log};
 use crate::{data, find, out};
 use anyhow::{Result, bail};
+use http_body_util::BodyExt as _;
 use mainspring_core::ids::{RunKey, TaskNo};
 use mainspring_core::kernel::row::{Attempt, TaskRow};
-use mainspring_exec::log::Stream;
+use mainspring_engine::logs::{Line, LogText, Stream, stream_word};
 use mainspring_store::{Sqlite, Store as _};
+use std::io;
+use std::sync::Arc;
 
 /// Gathered before it is written.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 pub fn logs(args: &LogsArgs) -> Result<Exit> {
-    let store = data::open(&args.data)?;
-    let log = data::block_on(async {
-        let (stored, definition) = find::run(&store, &args.run).await?;
-        let no = find::task(&definition, &args.task)?;
-        let row = stored.tasks.iter().find(|row| row.task.no == no);
-        let Some(row) = row.filter(|row| row.attempt.is_some()) else {
-            bail!("task `{}` has not run in this run: there is no log", args.task);
-        };
-        let all = attempts(&store, (stored.head.key, no), row).await?;
-        let attempt = choose(args, &all)?;
-        LogText::open(&store, &args.data.folder, (stored.head.key, attempt)).await
+    data::block_on(async {
+        match reading(&args.place).await? {
+            Place::Server(client) => asked(&client, args).await,
+            Place::Folder => stored(args).await,
+        }
     })?;
-    match log {
-        Some(log) => write(log, args.timestamps.then_some(prefix))?,
-        None => out::say("it wrote nothing\n"),
-    }
     Ok(Exit::Success)
+}
+
+async fn asked(client: &Arc<Client>, args: &LogsArgs) -> Result<()> {
+    let id = run_id(client, &args.run).await?;
+    let path = ["runs", &id, "tasks", &args.task, "logs"];
+    if args.follow {
+        let stamps = if args.timestamps { Stamps::TimeAndStream } else { Stamps::None };
+        return follow_log(client, Ask::get(&path).with("follow", "true"), stamps).await;
+    }
+    let task: Task = client.answer(&Ask::get(&path[..4])).await?;
+    if task.attempt == 0 {
+        bail!("task `{}` has not run in this run: there is no log", args.task);
+    }
+    if args.attempt.is_none() {
+        say_which(task.attempt, task.attempt);
+    }
+    let mut ask = Ask::get(&path).text();
+    ask = ask.with_some("attempt", args.attempt.as_ref()).with_some("tail", args.tail.as_ref());
+    if args.timestamps {
+        ask = ask.with("timestamps", "true");
+    }
+    let mut body = client.open(&ask).await?.into_body();
+    let mut is_empty = true;
+    while let Some(frame) = body.frame().await {
+        let piece = frame.map_err(|error| client.lost(error))?.into_data().unwrap_or_default();
+        is_empty &= piece.is_empty();
+        out::raw(&piece);
+        if out::is_unread() {
+            return Ok(());
+        }
+    }
+    if is_empty {
+        out::say("it wrote nothing\n");
+    }
+    Ok(())
+}
+
+fn say_which(number: u32, count: u32) {
+    if count > 1 {
+        out::say(&format!("attempt {number} of {count}; others with --attempt N\n"));
+    }
+}
+
+async fn stored(args: &LogsArgs) -> Result<()> {
+    let store = data::open(&args.place.data)?;
+    let (stored, definition) = find::run(&store, &args.run).await?;
+    let no = find::task(&definition, &args.task)?;
+    let row = stored.tasks.iter().find(|row| row.task.no == no);
+    let Some(row) = row.filter(|row| row.attempt.is_some()) else {
+        bail!("task `{}` has not run in this run: there is no log", args.task);
+    };
+    let all = attempts(&store, (stored.head.key, no), row).await?;
+    let place = (stored.head.key, choose(args, &all)?.id);
+    let prefix = args.timestamps.then_some(prefix as fn(&Line) -> String);
+    match (LogText::open(&store, &args.place.data.folder, place).await?, args.tail) {
+        (None, _) => out::say("it wrote nothing\n"),
+        (Some(log), None) => write(log, prefix)?,
+        (Some(log), Some(count)) => write(log.last(count)?.1.into_iter().map(Ok), prefix)?,
+    }
+    if args.follow && !row.fact.is_settled() {
+        let folder = args.place.data.folder.display();
+        let text = format!(
+            "no server is at work in the data folder {folder}: this is all there is by now"
+        );
+        return Err(ClientError::Nobody(text).into());
+    }
+    Ok(())
 }
 
 /// Every attempt of a task, the current one last.
@@ -47,13 +109,7 @@ async fn attempts(
 fn choose<'a>(args: &LogsArgs, all: &'a [Attempt]) -> Result<&'a Attempt> {
     let Some(wanted) = args.attempt else {
         let last = all.last().expect("the current attempt is there");
-        if all.len() > 1 {
-            out::say(&format!(
-                "attempt {} of {}; others with --attempt N\n",
-                last.number,
-                all.len()
-            ));
-        }
+        say_which(last.number, u32::try_from(all.len()).unwrap_or(u32::MAX));
         return Ok(last);
     };
     // A refused start leaves its number to the next attempt.
@@ -70,7 +126,10 @@ fn prefix(line: &Line) -> String {
     format!("{} {} ", line.at, stream_word(line.stream))
 }
 
-fn write(log: LogText, prefix: Option<fn(&Line) -> String>) -> Result<()> {
+fn write(
+    log: impl Iterator<Item = io::Result<Line>>,
+    prefix: Option<fn(&Line) -> String>,
+) -> Result<()> {
     let mut text = String::new();
     // The stream whose last line has not ended yet.
     let mut open: Option<Stream> = None;

@@ -1,7 +1,7 @@
 //! `mainspring run`: nothing is written before everything that was given has been checked.
 
 use super::resume;
-use crate::args::{Format, RunArgs};
+use crate::args::RunArgs;
 use crate::embedded::{
     Ending, Finished, Follow, Fresh, Ground, Life, NotAccepted, Settings, accept, print,
 };
@@ -48,6 +48,10 @@ fn in_runtime(work: impl Future<Output = Result<Exit>>) -> Result<Exit> {
     runtime.block_on(work)
 }
 
+fn given(args: &RunArgs) -> inputs::Given<'_> {
+    inputs::Given { inputs: &args.inputs, file: args.input_file.as_deref() }
+}
+
 /// The runtime panics when it gets no thread for a worker; so they are tried first.
 fn threads_to_be_had() -> std::io::Result<()> {
     let (hold, held) = std::sync::mpsc::channel::<()>();
@@ -70,14 +74,14 @@ fn checked(args: &RunArgs, file: &Path) -> Result<Option<Fresh>> {
         Ok(parsed) => parsed,
         Err(found) => {
             out::say(&draw::diagnostics(&source.name, &source.text(), &found));
-            say_all(&inputs::precheck(args));
+            say_all(&inputs::precheck(&given(args)));
             return Ok(None);
         }
     };
     if !parsed.warnings.is_empty() {
         out::say(&draw::diagnostics(&source.name, &source.text(), &parsed.warnings));
     }
-    let input = match inputs::gather(args, parsed.definition.input_schema.as_ref()) {
+    let input = match inputs::gather(&given(args), parsed.definition.input_schema.as_ref()) {
         Ok(input) => input,
         Err(problems) => {
             say_all(&problems);
@@ -248,8 +252,5 @@ async fn tell(
         definition,
         stored,
     };
-    match args.output {
-        Format::Table => print(finished, out::result, None).await,
-        Format::Json => print(finished, out::say, Some(out::result)).await,
-    }
+    print(finished, args.output).await
 }

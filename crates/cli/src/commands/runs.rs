@@ -1,46 +1,78 @@
 //! `mainspring runs`: the list, newest first.
 
 use crate::args::{Format, RunsArgs};
+use crate::client::wire::Run;
+use crate::client::{Ask, Client, Place, items, reading};
 use crate::exit::Exit;
+use crate::print::{Tree, document};
 use crate::{data, out, table, time_text};
 use anyhow::Result;
-use mainspring_core::view::shapes::{RunView, run_view};
+use mainspring_core::view::shapes::run_view;
 use mainspring_store::{RunsQuery, Store as _};
 use serde::Serialize;
 
 #[derive(Serialize)]
 struct Document {
-    items: Vec<RunView>,
+    items: Vec<Tree>,
 }
 
 pub fn runs(args: RunsArgs) -> Result<Exit> {
-    let store = data::open(&args.data)?;
-    let RunsArgs { statuses, workflow, limit, output, .. } = args;
-    let query = RunsQuery { statuses, workflow, limit, ..RunsQuery::default() };
-    let found = data::block_on(async { Ok(store.runs(query).await?) })?;
-    let items: Vec<RunView> = found.iter().map(|(head, run)| run_view(head, run)).collect();
-    match output {
-        Format::Json => out::result(&(serde_json::to_string_pretty(&Document { items })? + "\n")),
-        Format::Table if items.is_empty() => out::say("no runs\n"),
-        Format::Table => out::result(&listed(&items)),
+    let output = args.output;
+    let items = data::block_on(async {
+        match reading(&args.place).await? {
+            Place::Server(client) => asked(&client, &args).await,
+            Place::Folder => stored(args).await,
+        }
+    })?;
+    if items.is_empty() && output == Format::Table {
+        out::say("no runs\n");
+        return Ok(Exit::Success);
     }
+    let whole = Document { items };
+    document(output, &whole, || listed(&whole.items))?;
     Ok(Exit::Success)
 }
 
-fn listed(runs: &[RunView]) -> String {
+async fn asked(client: &Client, args: &RunsArgs) -> Result<Vec<Tree>> {
+    let list = |words: Vec<String>| Some(words.join(",")).filter(|text| !text.is_empty());
+    let statuses = args.statuses.iter().map(|status| status.word().to_owned());
+    let labels = args.labels.iter().map(|(key, value)| format!("{key}={value}"));
+    let ask = Ask::get(&["runs"])
+        .with_some("status", list(statuses.collect()).as_ref())
+        .with_some("workflow", args.workflow.as_ref())
+        .with_some("label", list(labels.collect()).as_ref())
+        .with_some("since", args.since.as_ref())
+        .with_some("until", args.until.as_ref());
+    Ok(items(client, &ask, args.limit).await?)
+}
+
+async fn stored(args: RunsArgs) -> Result<Vec<Tree>> {
+    let store = data::open(&args.place.data)?;
+    let query = RunsQuery {
+        statuses: args.statuses,
+        workflow: args.workflow,
+        since: args.since,
+        until: args.until,
+        labels: args.labels,
+        limit: args.limit,
+        ..RunsQuery::default()
+    };
+    let found = store.runs(query).await?;
+    Ok(found.iter().map(|(head, run)| Tree::of(&run_view(head, run))).collect::<Result<_, _>>()?)
+}
+
+fn listed(runs: &[Tree]) -> Result<String> {
     let mut table = table::table(&["RUN", "WORKFLOW", "STATE", "TASKS", "CREATED (UTC)", "TOOK"]);
     for run in runs {
-        let count = |word| run.tasks.get(word).copied().unwrap_or(0);
-        let settled = ["success", "failed", "cancelled", "skipped"].map(count);
-        let done: u32 = settled.iter().sum();
+        let run: Run = run.read()?;
         table.add_row([
-            run.id.to_string(),
+            run.id.clone(),
             run.workflow.clone(),
-            run.status.word().to_owned(),
-            format!("{done}/{}", count("total")),
+            run.status.clone(),
+            format!("{}/{}", run.done(), run.count("total")),
             time_text::moment(run.created_at),
             time_text::took(run.started_at, run.finished_at),
         ]);
     }
-    table::text(&table)
+    Ok(table::text(&table))
 }

@@ -1,48 +1,69 @@
 //! `mainspring show`: one run, its tasks in the words of its owner, their attempts.
 
 use crate::args::{Format, ShowArgs};
+use crate::client::wire::{Run, Task};
+use crate::client::{Ask, Client, Place, items, reading, run_id};
 use crate::exit::Exit;
+use crate::print::{Tree, document};
 use crate::{data, find, out, table, time_text};
 use anyhow::Result;
 use mainspring_core::ids::TaskNo;
 use mainspring_core::kernel::row::AttemptRow;
 use mainspring_core::kernel::rows::Rows;
-use mainspring_core::view::shapes::{self, AttemptView, RunView, TaskView};
+use mainspring_core::view::shapes::{self, TaskView};
 use mainspring_store::Store as _;
 use serde::Serialize;
 
 #[derive(Serialize)]
 struct Document {
-    run: RunView,
-    tasks: Vec<Task>,
-}
-
-#[derive(Serialize)]
-struct Task {
-    #[serde(flatten)]
-    task: TaskView,
-    attempts: Vec<AttemptView>,
+    run: Tree,
+    /// Each with its attempts.
+    tasks: Vec<Tree>,
 }
 
 pub fn show(args: &ShowArgs) -> Result<Exit> {
-    let store = data::open(&args.data)?;
-    let document = data::block_on(async {
-        let (stored, definition) = find::run(&store, &args.run).await?;
-        let history = store.attempts(stored.head.key).await?;
-        let mut rows = Rows::new(definition.tasks.len());
-        stored.tasks.into_iter().for_each(|row| rows.put(row));
-        let run = (&stored.head, &stored.progress);
-        let (run, tasks) = shapes::show(&definition, run, &rows, mainspring_exec::now());
-        Ok(Document { run, tasks: with_attempts(tasks, &rows, &history) })
+    let whole = data::block_on(async {
+        match reading(&args.place).await? {
+            Place::Server(client) => asked(&client, args).await,
+            Place::Folder => stored(args).await,
+        }
     })?;
-    match args.output {
-        Format::Json => out::result(&(serde_json::to_string_pretty(&document)? + "\n")),
-        Format::Table => out::result(&drawn(&document)),
-    }
+    document(args.output, &whole, || drawn(&whole))?;
     Ok(Exit::Success)
 }
 
-fn with_attempts(tasks: Vec<TaskView>, rows: &Rows, mut history: &[AttemptRow]) -> Vec<Task> {
+async fn asked(client: &Client, args: &ShowArgs) -> Result<Document> {
+    let id = run_id(client, &args.run).await?;
+    let run: Tree = client.answer(&Ask::get(&["runs", &id])).await?;
+    let mut tasks = items(client, &Ask::get(&["runs", &id, "tasks"]), usize::MAX).await?;
+    // A table shows attempts only where there were several.
+    let least = if args.output == Format::Table { 2 } else { 1 };
+    for tree in &mut tasks {
+        let task: Task = tree.read()?;
+        let attempts = match task.attempt >= least {
+            true => {
+                let ask = Ask::get(&["runs", &id, "tasks", &task.name, "attempts"]);
+                items(client, &ask, usize::MAX).await?
+            }
+            false => Vec::new(),
+        };
+        tree.add("attempts", Tree::List(attempts));
+    }
+    Ok(Document { run, tasks })
+}
+
+async fn stored(args: &ShowArgs) -> Result<Document> {
+    let store = data::open(&args.place.data)?;
+    let (stored, definition) = find::run(&store, &args.run).await?;
+    let history = store.attempts(stored.head.key).await?;
+    let mut rows = Rows::new(definition.tasks.len());
+    stored.tasks.into_iter().for_each(|row| rows.put(row));
+    let run = (&stored.head, &stored.progress);
+    let (run, tasks) = shapes::show(&definition, run, &rows, mainspring_exec::now());
+    Ok(Document { run: Tree::of(&run)?, tasks: with_attempts(&tasks, &rows, &history)? })
+}
+
+fn with_attempts(tasks: &[TaskView], rows: &Rows, mut history: &[AttemptRow]) -> Result<Vec<Tree>> {
     let attempts = |(position, task)| {
         let no = TaskNo::from_position(position);
         // The history is in order of tasks, as they are.
@@ -50,33 +71,47 @@ fn with_attempts(tasks: Vec<TaskView>, rows: &Rows, mut history: &[AttemptRow]) 
         let (own, rest) = history.split_at(end);
         history = rest;
         let attempts = rows.get(no).map(|row| shapes::attempts(own, row)).unwrap_or_default();
-        Task { task, attempts }
+        let mut tree = Tree::of(task)?;
+        tree.add("attempts", Tree::of(&attempts)?);
+        Ok(tree)
     };
-    tasks.into_iter().enumerate().map(attempts).collect()
+    tasks.iter().enumerate().map(attempts).collect()
 }
 
-fn drawn(document: &Document) -> String {
-    let Document { run, tasks } = document;
+fn drawn(whole: &Document) -> Result<String> {
+    let run: Run = whole.run.read()?;
+    let tasks: Vec<Task> = whole.tasks.iter().map(Tree::read).collect::<Result<_, _>>()?;
     let took = time_text::took(run.started_at, run.finished_at);
     let mut text = format!("run       {}\n", run.id);
     let mut field = |name: &str, value: &str| text.push_str(&format!("{name:9} {value}\n"));
     field("workflow", &format!("{}, version {}", run.workflow, run.version));
-    field("state", run.status.word());
-    field("created", &format!("{} UTC by {}", time_text::moment(run.created_at), run.triggered_by));
+    field("state", &run.status);
+    if let Some(held) = &run.held {
+        field("held", &format!("{} UTC by {}", time_text::moment(held.at), out::tame(&held.by)));
+    }
+    let by = out::tame(&run.triggered_by);
+    field("created", &format!("{} UTC by {by}", time_text::moment(run.created_at)));
     field("took", &took);
     field("input", &shortened(run.input.as_str()));
+    if !run.labels.is_empty() {
+        let labels = run.labels.iter().map(|(key, value)| format!("{key}={value}"));
+        field("labels", &out::tame(&labels.collect::<Vec<_>>().join(", ")));
+    }
+    if run.priority != 0 {
+        field("priority", &run.priority.to_string());
+    }
     if let Some(error) = &run.error {
         field("error", &format!("{}: {}", error.class, out::tame(&error.message)));
     }
     let counts: Vec<String> = run.tasks.iter().map(|(word, n)| format!("{n} {word}")).collect();
     field("tasks", &counts.join(", "));
     text.push('\n');
-    text.push_str(&task_table(tasks));
+    text.push_str(&task_table(&tasks));
     if tasks.iter().any(|task| task.attempts.len() > 1) {
         text.push_str("\nTasks with more than one attempt:\n\n");
-        text.push_str(&attempt_table(tasks));
+        text.push_str(&attempt_table(&tasks));
     }
-    text
+    Ok(text)
 }
 
 fn shortened(text: &str) -> String {
@@ -85,16 +120,16 @@ fn shortened(text: &str) -> String {
     if shown.len() < text.len() {
         shown.push('…');
     }
-    shown
+    out::tame(&shown)
 }
 
 fn task_table(tasks: &[Task]) -> String {
     let head = ["TASK", "STATE", "ATTEMPT", "STARTED (UTC)", "TOOK", "WHY"];
     let mut table = table::table(&head);
-    for Task { task, .. } in tasks {
+    for task in tasks {
         table.add_row([
             task.name.clone(),
-            task.status.text().to_owned(),
+            task.status.clone(),
             if task.attempt == 0 { String::new() } else { task.attempt.to_string() },
             task.started_at.map(time_text::moment).unwrap_or_default(),
             time_text::took(task.started_at, task.finished_at),
@@ -104,10 +139,13 @@ fn task_table(tasks: &[Task]) -> String {
     table::text(&table)
 }
 
-fn why(task: &TaskView) -> String {
-    let mut parts: Vec<String> = task.reason.iter().cloned().collect();
-    if let Some(stopping) = task.stopping {
-        parts.push(format!("being stopped: {stopping:?}").to_lowercase());
+fn why(task: &Task) -> String {
+    let mut parts: Vec<String> = task.reason.iter().map(|reason| out::tame(reason)).collect();
+    if let Some(held) = &task.held {
+        parts.push(format!("held by {}", out::tame(&held.by)));
+    }
+    if let Some(stopping) = &task.stopping {
+        parts.push(format!("being stopped: {stopping}"));
     }
     if let Some(error) = &task.error {
         parts.push(format!("{}: {}", error.class, out::tame(&error.message)));
@@ -125,9 +163,9 @@ fn attempt_table(tasks: &[Task]) -> String {
         for attempt in &task.attempts {
             let error = attempt.error.as_ref();
             table.add_row([
-                task.task.name.clone(),
+                task.name.clone(),
                 attempt.attempt.to_string(),
-                attempt.status.to_owned(),
+                attempt.status.clone(),
                 attempt.started_at.map(time_text::moment).unwrap_or_default(),
                 time_text::took(attempt.started_at, attempt.finished_at),
                 error

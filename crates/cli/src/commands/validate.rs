@@ -2,6 +2,7 @@
 
 use crate::args::{Format, ValidateArgs};
 use crate::exit::Exit;
+use crate::print::document;
 use crate::source::Source;
 use crate::{draw, out};
 use anyhow::Result;
@@ -52,8 +53,8 @@ pub fn validate(args: &ValidateArgs) -> Result<Exit> {
         files.push(checked);
     }
     let valid = files.iter().all(|file| file.valid);
-    if args.output == Format::Json {
-        out::result(&(serde_json::to_string_pretty(&Document { valid, files })? + "\n"));
+    if args.output != Format::Table {
+        document(args.output, &Document { valid, files }, || Ok(String::new()))?;
     }
     Ok(if valid { Exit::Success } else { Exit::Usage })
 }

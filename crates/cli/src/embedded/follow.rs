@@ -2,7 +2,7 @@
 
 use super::life::{Life, News};
 use crate::out;
-use crate::progress::{Board, Reporter};
+use crate::progress::{Board, Reporter, Standing as _};
 use crate::signals::{Asked, Signals};
 use mainspring_core::ids::RunId;
 use mainspring_core::kernel::row::RunStatus;

@@ -1,25 +1,19 @@
-//! What is said when a run is over: failed tasks with the end of their logs, then the verdict.
+//! The end of a run in this process.
 
-use crate::log_text::{LogText, stream_word};
+use crate::args::Format;
+use crate::client::wire::{Run, Task};
+use crate::print::{Tree, document};
 use crate::progress::what_became;
-use crate::{data, out, time_text};
+use crate::summary::{FAILED_SHOWN_MAX, LOG_LINES, Logged, NEVER_RAN_SHOWN_MAX, failure, verdict};
+use crate::{data, out};
 use anyhow::Result;
-use mainspring_core::kernel::fact::Fact;
-use mainspring_core::kernel::row::TaskRow;
 use mainspring_core::kernel::rows::Rows;
 use mainspring_core::spec::definition::Definition;
-use mainspring_core::view::shapes::{self, RunView, TaskView};
+use mainspring_core::view::shapes;
+use mainspring_engine::logs::{LogText, stream_word};
 use mainspring_store::{Store, StoredRun};
 use serde::Serialize;
 use std::path::Path;
-
-const LOG_LINES: usize = 10;
-/// Characters of a log line that are shown.
-const LOG_LINE_CHARS_MAX: usize = 500;
-/// Failed tasks that are shown with their logs.
-const FAILED_SHOWN_MAX: usize = 20;
-/// Tasks that did not run and are named.
-const NEVER_RAN_SHOWN_MAX: usize = 50;
 
 /// A run that is over, with what is needed to tell of it.
 pub struct Finished<'a> {
@@ -32,99 +26,68 @@ pub struct Finished<'a> {
     pub stored: StoredRun,
 }
 
-/// The document of `-o json`.
+/// The document of `-o json` and `-o yaml`.
 #[derive(Serialize)]
 struct Document {
-    run: RunView,
-    tasks: Vec<TaskView>,
+    run: Tree,
+    tasks: Vec<Tree>,
 }
 
-/// The summary through `say`; with a document on stdout when it is asked for.
-pub async fn print(finished: Finished<'_>, say: fn(&str), json: Option<fn(&str)>) -> Result<()> {
-    let (run, tasks) = views(&finished);
+/// The summary on stdout; on stderr when a document is asked for on stdout.
+pub async fn print(finished: Finished<'_>, format: Format) -> Result<()> {
+    let document_of = views(&finished)?;
+    let run: Run = document_of.run.read()?;
+    let tasks: Vec<Task> = document_of.tasks.iter().map(Tree::read).collect::<Result<_, _>>()?;
     for line in what_became(&tasks, NEVER_RAN_SHOWN_MAX) {
         out::say(&(line + "\n"));
     }
-    let failed = finished.stored.tasks.iter().filter(|row| row.fact == Fact::Failed);
-    for row in failed.clone().take(FAILED_SHOWN_MAX) {
-        say(&failure(&finished, row).await);
+    let say = if format == Format::Table { out::result } else { out::say };
+    let failed = tasks.iter().filter(|task| task.status == "failed");
+    for task in failed.clone().take(FAILED_SHOWN_MAX) {
+        say(&failure(task, logged(&finished, task).await));
     }
     let more = failed.count().saturating_sub(FAILED_SHOWN_MAX);
     if more > 0 {
-        let command = data::command(&["show", &run.id.to_string()], finished.named);
+        let command = data::command(&["show", &run.id], finished.named);
         say(&format!("\n… and {more} more failed: {command}\n"));
     }
     say(&verdict(&run));
-    if let Some(print) = json {
-        print(&(serde_json::to_string_pretty(&Document { run, tasks })? + "\n"));
+    if format != Format::Table {
+        document(format, &document_of, || Ok(String::new()))?;
     }
     Ok(())
 }
 
-fn views(finished: &Finished<'_>) -> (RunView, Vec<TaskView>) {
+fn views(finished: &Finished<'_>) -> Result<Document> {
     let mut rows = Rows::new(finished.definition.tasks.len());
     finished.stored.tasks.iter().cloned().for_each(|row| rows.put(row));
     let run = (&finished.stored.head, &finished.stored.progress);
-    shapes::show(finished.definition, run, &rows, mainspring_exec::now())
+    let (run, tasks) = shapes::show(finished.definition, run, &rows, mainspring_exec::now());
+    let tasks = tasks.iter().map(Tree::of).collect::<Result<_, _>>()?;
+    Ok(Document { run: Tree::of(&run)?, tasks })
 }
 
-fn verdict(run: &RunView) -> String {
-    let status = run.status.word();
-    let painted = match status {
-        "success" => out::green(status),
-        "failed" => out::red(status),
-        status => out::yellow(status),
-    };
-    let took = time_text::took(run.started_at.or(Some(run.created_at)), run.finished_at);
-    let counts = run.tasks.iter().filter(|(word, _)| **word != "total");
-    let counts: Vec<String> = counts.map(|(word, n)| format!("{n} {word}")).collect();
-    let why = match &run.error {
-        Some(error) => format!(" ({}: {})", error.class, out::tame(&error.message)),
-        None => String::new(),
-    };
-    format!("\n{painted} {} in {took}: {}{why}\nrun {}\n", run.workflow, counts.join(", "), run.id)
-}
-
-/// A failed task: why, the end of its log, and where the rest is.
-async fn failure(finished: &Finished<'_>, row: &TaskRow) -> String {
-    let name = &finished.definition.task(row.task.no).name;
-    let views = shapes::attempts(&[], row);
-    let error = views.last().and_then(|attempt| attempt.error.as_ref());
-    let mut text = format!("\n{} {name}", out::red("failed"));
-    if let Some(error) = error {
-        text.push_str(&format!(" ({}): {}", error.class, out::tame(&error.message)));
-    }
-    if row.attempts > 1 {
-        text.push_str(&format!(", after {} attempts", row.attempts));
-    }
-    text.push('\n');
-    let Some(attempt) = &row.attempt else { return text };
-    let place = (finished.stored.head.key, attempt);
-    let log = match LogText::open(finished.store, finished.folder, place).await {
+async fn logged(finished: &Finished<'_>, task: &Task) -> Logged {
+    let no = finished.definition.task_no(&task.name);
+    let row = finished.stored.tasks.iter().find(|row| Some(row.task.no) == no);
+    let Some(attempt) = row.and_then(|row| row.attempt.as_ref()) else { return Logged::None };
+    let place = (finished.stored.head.key, attempt.id);
+    let last = match LogText::open(finished.store, finished.folder, place).await {
+        Ok(None) => return Logged::Nothing,
         Ok(Some(log)) => log.last(LOG_LINES),
-        Ok(None) => return text + "  (it wrote nothing)\n",
-        Err(error) => Err(error),
+        Err(error) => return Logged::Unreadable(error.to_string()),
     };
-    match log {
-        Err(error) => text.push_str(&format!("  (its log cannot be read: {error:#})\n")),
+    match last {
+        Err(error) => Logged::Unreadable(error.to_string()),
         Ok((before, lines)) => {
-            for line in lines {
-                let shown: String =
-                    out::tame(&line.text).chars().take(LOG_LINE_CHARS_MAX).collect();
-                text.push_str(&format!(
-                    "  {} {shown}\n",
-                    out::dim(&format!("{} |", stream_word(line.stream)))
-                ));
-            }
+            let line =
+                |it: mainspring_engine::logs::Line| (stream_word(it.stream).to_owned(), it.text);
             let id = finished.stored.head.id.to_string();
-            let command = data::command(&["logs", &id, name], finished.named);
-            let what = if before > 0 {
-                format!("{before} lines before these")
-            } else {
-                "the log".to_owned()
-            };
-            text.push_str(&out::dim(&format!("  {what}: {command}\n")));
+            Logged::Lines {
+                lines: lines.into_iter().map(line).collect(),
+                before: Some(before),
+                command: data::command(&["logs", &id, &task.name], finished.named),
+            }
         }
     }
-    text
 }

@@ -1,9 +1,10 @@
 //! What is known of a run while it goes on: its rows, as they become durable.
 
+use super::standing::{Standing, Tally};
 use super::step::{Step, What};
 use mainspring_core::ids::TaskNo;
 use mainspring_core::kernel::fact::Fact;
-use mainspring_core::kernel::row::{AttemptEnd, Counts, RunProgress, RunStatus, TaskRow};
+use mainspring_core::kernel::row::{AttemptEnd, RunProgress, RunStatus, TaskRow};
 use mainspring_core::kernel::rows::Rows;
 use mainspring_core::spec::definition::Definition;
 use mainspring_core::time::Timestamp;
@@ -80,13 +81,16 @@ impl Board {
     pub fn status(&self) -> Option<RunStatus> {
         self.run.as_ref().map(|run| run.status)
     }
+}
 
-    pub fn counts(&self) -> Counts {
-        self.run.as_ref().map(|run| run.counts).unwrap_or_default()
+impl Standing for Board {
+    fn tally(&self) -> Tally {
+        let counts = self.run.as_ref().map(|run| run.counts).unwrap_or_default();
+        let done = counts.success + counts.failed + counts.cancelled + counts.skipped;
+        Tally { total: counts.total, done, failed: counts.failed }
     }
 
-    /// Tasks that run now and since when, the longest first.
-    pub fn live(&self) -> Vec<(&str, Timestamp)> {
+    fn live(&self) -> Vec<(&str, Timestamp)> {
         let name = |no: &TaskNo| &*self.definition.task(*no).name;
         let mut live: Vec<_> = self.live.iter().map(|(no, since)| (name(no), *since)).collect();
         live.sort_by_key(|(_, since)| *since);
@@ -110,12 +114,12 @@ fn news(before: Option<&TaskRow>, now: &TaskRow) -> Option<What> {
     let end = attempt.and_then(|now| now.end.as_ref());
     match (now.fact, end) {
         (Fact::Success, _) => Some(What::Success(took)),
-        (Fact::Failed, Some(AttemptEnd::Failed(error))) => Some(What::Failed((**error).clone())),
+        (Fact::Failed, Some(AttemptEnd::Failed(error))) => Some(What::Failed((&**error).into())),
         (Fact::Failed, Some(AttemptEnd::Refused(why))) => Some(What::NeverStarted(why.to_string())),
         (Fact::Cancelled, _) => Some(What::Cancelled),
         (Fact::Skipped, _) => Some(What::Skipped),
         (Fact::Delayed, Some(AttemptEnd::Failed(error))) => {
-            Some(What::Retrying((**error).clone(), now.until?))
+            Some(What::Retrying((&**error).into(), now.until?))
         }
         (Fact::Delayed, Some(AttemptEnd::Refused(why))) => {
             Some(What::Refused(why.to_string(), now.until?))

@@ -8,7 +8,7 @@
 //! 2 of 7 done, 2 running, 1 failed
 //! ```
 
-use super::board::Board;
+use super::standing::Standing;
 use super::step::state;
 use crate::{out, terminal};
 use mainspring_core::time::Timestamp;
@@ -30,10 +30,10 @@ impl Live {
     }
 
     /// Replaces the picture.
-    pub fn draw(&mut self, board: &Board, now: Timestamp) {
+    pub fn draw(&mut self, standing: &dyn Standing, now: Timestamp) {
         let (width, height) = terminal::stderr_size().unwrap_or((80, 24));
         let room = LINES_MAX.min(height.saturating_sub(3).max(1));
-        let picture = picture(board, now, (width, room));
+        let picture = picture(standing, now, (width, room));
         self.replace(&picture);
     }
 
@@ -59,8 +59,8 @@ impl Live {
     }
 }
 
-fn picture(board: &Board, now: Timestamp, (width, room): (usize, usize)) -> Vec<String> {
-    let live = board.live();
+fn picture(standing: &dyn Standing, now: Timestamp, (width, room): (usize, usize)) -> Vec<String> {
+    let live = standing.live();
     let mut lines: Vec<String> = live
         .iter()
         .take(room)
@@ -72,11 +72,10 @@ fn picture(board: &Board, now: Timestamp, (width, room): (usize, usize)) -> Vec<
             state("running", &format!("{name} {took}"))
         })
         .collect();
-    let counts = board.counts();
-    let done = counts.success + counts.failed + counts.cancelled + counts.skipped;
-    let mut line = format!("{done} of {} done, {} running", counts.total, live.len());
-    if counts.failed > 0 {
-        line.push_str(&format!(", {} failed", counts.failed));
+    let tally = standing.tally();
+    let mut line = format!("{} of {} done, {} running", tally.done, tally.total, live.len());
+    if tally.failed > 0 {
+        line.push_str(&format!(", {} failed", tally.failed));
     }
     lines.push(out::dim(&line.chars().take(width.saturating_sub(1)).collect::<String>()));
     lines

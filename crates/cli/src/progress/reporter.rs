@@ -1,7 +1,7 @@
 //! Where progress goes: a picture on a terminal, plain lines anywhere else.
 
-use super::board::Board;
 use super::live::Live;
+use super::standing::Standing;
 use super::step::Step;
 use crate::{out, terminal};
 use mainspring_core::time::Timestamp;
@@ -11,6 +11,8 @@ pub enum Reporter {
     Live(Live),
     /// Lines gathered since the last flush.
     Plain(String),
+    /// Says only what is no step.
+    Quiet,
 }
 
 impl Reporter {
@@ -25,6 +27,7 @@ impl Reporter {
     pub fn step(&mut self, step: &Step, now: Timestamp) {
         match self {
             Self::Live(_) if step.is_start() => {}
+            Self::Quiet => {}
             _ => self.line(&step.line(now)),
         }
     }
@@ -36,6 +39,7 @@ impl Reporter {
                 gathered.push_str(line);
                 gathered.push('\n');
             }
+            Self::Quiet => out::say(&format!("{line}\n")),
         }
     }
 
@@ -47,10 +51,10 @@ impl Reporter {
     }
 
     /// A few times a second.
-    pub fn tick(&mut self, board: &Board, now: Timestamp) {
+    pub fn tick(&mut self, standing: &dyn Standing, now: Timestamp) {
         match self {
-            Self::Live(live) => live.draw(board, now),
-            Self::Plain(_) => self.flush(),
+            Self::Live(live) => live.draw(standing, now),
+            Self::Plain(_) | Self::Quiet => self.flush(),
         }
     }
 
@@ -58,7 +62,7 @@ impl Reporter {
     pub fn finish(&mut self) {
         match self {
             Self::Live(live) => live.clear(),
-            Self::Plain(_) => self.flush(),
+            Self::Plain(_) | Self::Quiet => self.flush(),
         }
     }
 }

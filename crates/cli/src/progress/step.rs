@@ -1,12 +1,10 @@
 //! A step of a task, in words. The first word of a line is the state, so that lines can be
 //! searched for it.
 
+use crate::client::wire::{Error, Task};
 use crate::out;
 use crate::time_text::clock;
-use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::time::{Span, Timestamp};
-use mainspring_core::view::shapes::TaskView;
-use mainspring_core::view::word::Word;
 use std::sync::Arc;
 
 /// Width of the longest state.
@@ -26,11 +24,11 @@ pub struct Step {
 pub enum What {
     Started,
     /// After an attempt that did not succeed; the next one starts at this time.
-    Retrying(TaskError, Timestamp),
+    Retrying(Error, Timestamp),
     /// The attempt could not be started; it is tried again at this time.
     Refused(String, Timestamp),
     Success(Option<Span>),
-    Failed(TaskError),
+    Failed(Error),
     NeverStarted(String),
     Cancelled,
     Skipped,
@@ -46,7 +44,7 @@ impl Step {
                 state("started", &format!("{task}, attempt {attempts}"))
             }
             What::Started => state("started", task),
-            What::Retrying(error, at) if error.class == ErrorClass::WorkerLost => {
+            What::Retrying(error, at) if error.class == "worker_lost" => {
                 let why = said(error);
                 state(
                     "retrying",
@@ -84,7 +82,7 @@ fn rounded(span: Span) -> Span {
     Span(span.0.saturating_add(TENTH / 2) / TENTH * TENTH)
 }
 
-fn said(error: &TaskError) -> String {
+fn said(error: &Error) -> String {
     format!("{}: {}", error.class, out::tame(&error.message))
 }
 
@@ -101,9 +99,9 @@ pub fn state(word: &str, rest: &str) -> String {
 }
 
 /// Lines for tasks that will not run, which no event told of; at most `max` of them.
-pub fn what_became(tasks: &[TaskView], max: usize) -> Vec<String> {
-    let never_ran = |task: &&TaskView| {
-        let word = matches!(task.status, Word::Blocked | Word::Skipped | Word::Cancelled);
+pub fn what_became(tasks: &[Task], max: usize) -> Vec<String> {
+    let never_ran = |task: &&Task| {
+        let word = matches!(task.status.as_str(), "blocked" | "skipped" | "cancelled");
         word && task.reason.is_some() && task.attempt == 0
     };
     let all = tasks.iter().filter(never_ran);
@@ -112,7 +110,7 @@ pub fn what_became(tasks: &[TaskView], max: usize) -> Vec<String> {
         .take(max)
         .map(|task| {
             let reason = task.reason.as_deref().unwrap_or_default();
-            state(task.status.text(), &format!("{} ({reason})", task.name))
+            state(&task.status, &format!("{} ({})", out::tame(&task.name), out::tame(reason)))
         })
         .collect();
     let more = all.count().saturating_sub(max);

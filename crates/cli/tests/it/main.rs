@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout)]
 
 mod rig;
+mod door;
 mod examples;
 mod failures;
 mod refusals;
@@ -32,3 +33,8 @@ mod suspends;
 mod descriptors;
 mod moments;
 mod damage;
+mod remote;
+mod cuts;
+mod unwilling;
+mod doctors;
+mod manual;

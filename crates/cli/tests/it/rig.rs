@@ -3,12 +3,11 @@
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -58,7 +57,13 @@ impl Bench {
 
     pub fn in_folder(&self, mut command: Command, args: &[&str]) -> Command {
         command.args(args).current_dir(self.dir.path()).stdin(Stdio::null());
-        for name in ["MAINSPRING_DATA", "NO_COLOR", "CLICOLOR_FORCE"] {
+        for name in [
+            "MAINSPRING_DATA",
+            "MAINSPRING_SERVER",
+            "MAINSPRING_TOKEN",
+            "NO_COLOR",
+            "CLICOLOR_FORCE",
+        ] {
             command.env_remove(name);
         }
         command
@@ -157,7 +162,7 @@ fn carriers(id: &str) -> Vec<String> {
         .collect()
 }
 
-fn finish(mut command: Command) -> Done {
+pub fn finish(mut command: Command) -> Done {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let output = command.output().expect("it starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
@@ -198,8 +203,9 @@ impl Done {
 pub struct Running {
     child: Child,
     lines: Receiver<String>,
-    stdout: Option<JoinHandle<String>>,
+    stdout: Receiver<String>,
     pub heard: String,
+    printed: String,
 }
 
 impl Running {
@@ -215,13 +221,17 @@ impl Running {
                 }
             }
         });
-        let mut stdout = child.stdout.take().expect("piped");
-        let stdout = std::thread::spawn(move || {
-            let mut text = String::new();
-            stdout.read_to_string(&mut text).expect("UTF-8");
-            text
+        let (print, stdout) = channel();
+        let mut lines_out = BufReader::new(child.stdout.take().expect("piped"));
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            while lines_out.read_line(&mut line).expect("UTF-8") > 0 {
+                if print.send(std::mem::take(&mut line)).is_err() {
+                    return;
+                }
+            }
         });
-        Self { child, lines, stdout: Some(stdout), heard: String::new() }
+        Self { child, lines, stdout, heard: String::new(), printed: String::new() }
     }
 
     pub fn pid(&self) -> Pid {
@@ -252,9 +262,22 @@ impl Running {
         }
     }
 
+    /// Waits for a line of stdout that holds this text.
+    #[track_caller]
+    pub fn until_printed(&mut self, text: &str) {
+        loop {
+            let line = self.stdout.recv_timeout(PATIENCE);
+            let line = line.unwrap_or_else(|_| panic!("no {text:?} after:\n{}", self.printed));
+            self.printed.push_str(&line);
+            if line.contains(text) {
+                return;
+            }
+        }
+    }
+
     /// Waits for the end.
     pub fn done(mut self) -> Done {
-        let stdout = self.stdout.take().expect("taken once").join().expect("read");
+        let stdout = std::mem::take(&mut self.printed) + &self.stdout.iter().collect::<String>();
         let status = self.child.wait().expect("waited for");
         let mut stderr = std::mem::take(&mut self.heard);
         while let Ok(line) = self.lines.recv_timeout(PATIENCE) {

@@ -1,0 +1,359 @@
+//! Commands that talk to a server, or read what one left.
+
+use super::{Command, DataArgs, Format};
+use crate::data;
+use clap::builder::PossibleValuesParser;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Subcommand};
+use clap_complete::Shell;
+use mainspring_core::kernel::record::Role;
+use mainspring_core::kernel::row::RunStatus;
+use mainspring_core::spec::duration;
+use mainspring_core::time::Timestamp;
+use std::path::PathBuf;
+
+pub const TRIGGER_HELP: &str = "\
+Without --wait and --follow it ends as soon as the run is durable.
+
+Exit codes with --wait or --follow:
+  0    success
+  1    the run failed
+  2    there is no such workflow, or its input is wrong: nothing was started
+  3    no server answers
+  130  the run was cancelled, or Ctrl-C was pressed here: then it goes on";
+
+#[derive(Clone, Debug, Args)]
+pub struct PlaceArgs {
+    /// The server: `http://…`, `https://…` or `unix:PATH`. Without it, the one at work in the
+    /// data folder
+    #[arg(long, value_name = "URL", env = "MAINSPRING_SERVER")]
+    pub server: Option<String>,
+    /// What to prove with who asks. Others on this machine can see it in a command line: better
+    /// use --token-file or the environment
+    #[arg(long, env = "MAINSPRING_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+    /// A file with the token in it; wins over --token
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataArgs,
+}
+
+impl PlaceArgs {
+    /// A command a person can copy, that talks to the same server.
+    pub fn command(&self, words: &[&str]) -> String {
+        match &self.server {
+            Some(url) => {
+                let words: Vec<&str> = words.iter().copied().chain(["--server", url]).collect();
+                data::command_alone(&words)
+            }
+            None => data::command(words, &self.data.folder),
+        }
+    }
+}
+
+impl Command {
+    /// A data folder that was typed wins over a server that the environment names.
+    pub fn prefer_flags(&mut self, matches: &ArgMatches) {
+        let mut given = matches;
+        while let Some((_, below)) = given.subcommand() {
+            given = below;
+        }
+        let source = |id: &str| given.try_contains_id(id).ok().and_then(|_| given.value_source(id));
+        let is_typed = source("folder") == Some(ValueSource::CommandLine);
+        if is_typed
+            && source("server") == Some(ValueSource::EnvVariable)
+            && let Some(place) = self.place_mut()
+        {
+            place.server = None;
+        }
+    }
+
+    fn place_mut(&mut self) -> Option<&mut PlaceArgs> {
+        Some(match self {
+            Self::Runs(RunsArgs { place, .. })
+            | Self::Show(ShowArgs { place, .. })
+            | Self::Logs(LogsArgs { place, .. })
+            | Self::Apply(ApplyArgs { place, .. })
+            | Self::Workflows(ListArgs { place, .. })
+            | Self::Audit(ListArgs { place, .. })
+            | Self::Trigger(TriggerArgs { place, .. })
+            | Self::Watch(WatchArgs { place, .. })
+            | Self::Pause(OrderArgs { place, .. })
+            | Self::Resume(OrderArgs { place, .. })
+            | Self::Cancel(CancelArgs { order: OrderArgs { place, .. }, .. })
+            | Self::Retry(RetryArgs { place, .. })
+            | Self::Delete(DeleteArgs { place, .. })
+            | Self::Doctor(DoctorArgs { place, .. }) => place,
+            Self::Tokens(TokensArgs { command }) => match command {
+                TokensCommand::List { place, .. }
+                | TokensCommand::Create { place, .. }
+                | TokensCommand::Revoke { place, .. } => place,
+            },
+            _ => return None,
+        })
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct RunsArgs {
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    /// Only runs in this state; may be given more than once
+    #[arg(long = "status", value_name = "STATE", value_parser = status)]
+    pub statuses: Vec<RunStatus>,
+    /// Only runs of this workflow
+    #[arg(long)]
+    pub workflow: Option<String>,
+    /// Only runs with this label; may be given more than once
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    pub labels: Vec<(String, String)>,
+    /// Only runs accepted at this moment or later, like 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub since: Option<Timestamp>,
+    /// Only runs accepted before this moment
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub until: Option<Timestamp>,
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Its id, the beginning of it, or `last`
+    pub run: String,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct LogsArgs {
+    /// Its id, the beginning of it, or `last`
+    pub run: String,
+    pub task: String,
+    /// Go on as it is written, through later attempts, until the task is settled
+    #[arg(short, long, conflicts_with_all = ["attempt", "tail"])]
+    pub follow: bool,
+    /// Which attempt [default: the last]
+    #[arg(long, value_name = "N")]
+    pub attempt: Option<u32>,
+    /// Only so many lines from the end
+    #[arg(long, value_name = "N")]
+    pub tail: Option<usize>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    /// In front of each line when it was written, and to which stream
+    #[arg(long)]
+    pub timestamps: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ApplyArgs {
+    /// Workflow files; `-` is stdin
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub limit: usize,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct TriggerArgs {
+    /// The workflow
+    pub name: String,
+    /// A value of the run's input; `a.b=v` sets a field of an object. Text where the workflow's
+    /// schema says string, else JSON if it is JSON, else text
+    #[arg(long = "input", value_name = "KEY=VALUE")]
+    pub inputs: Vec<String>,
+    /// The run's input as a JSON object; `--input` wins over it
+    #[arg(long, value_name = "FILE")]
+    pub input_file: Option<PathBuf>,
+    /// A label of the run; may be given more than once
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
+    pub labels: Vec<(String, String)>,
+    /// Higher first
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    pub priority: i32,
+    /// Which version [default: the latest]
+    #[arg(long, value_name = "N")]
+    pub version: Option<u32>,
+    /// However often it is triggered with this key, there is one run
+    #[arg(long, value_name = "KEY")]
+    pub key: Option<String>,
+    /// Wait until the run has ended
+    #[arg(long)]
+    pub wait: bool,
+    /// Wait, and show progress
+    #[arg(long)]
+    pub follow: bool,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// Its id, the beginning of it, or `last`
+    pub run: String,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct OrderArgs {
+    /// Its id, the beginning of it, or `last`
+    pub run: String,
+    /// Only this task
+    pub task: Option<String>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct CancelArgs {
+    #[command(flatten)]
+    pub order: OrderArgs,
+    /// Do not wait until the work is gone; it is recorded as abandoned
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RetryArgs {
+    /// Its id, the beginning of it, or `last`
+    pub run: String,
+    /// Only these tasks, and what follows from them [default: all that failed or were cancelled]
+    pub tasks: Vec<String>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct DeleteArgs {
+    pub workflow: String,
+    /// Cancel its active runs first
+    #[arg(long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct TokensArgs {
+    #[command(subcommand)]
+    pub command: TokensCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TokensCommand {
+    /// List tokens, without their secrets
+    List {
+        #[command(flatten)]
+        place: PlaceArgs,
+        #[arg(short, long, value_enum, default_value_t = Format::Table)]
+        output: Format,
+    },
+    /// Make a token. Its secret goes to stdout, this once
+    Create {
+        /// Stands in records for whoever uses it
+        name: String,
+        #[arg(long, value_parser = roles())]
+        role: String,
+        /// For how long it is valid, like 12h or 30d [default: for good]
+        #[arg(long, value_name = "TIME", value_parser = seconds)]
+        expires: Option<u32>,
+        #[command(flatten)]
+        place: PlaceArgs,
+        #[arg(short, long, value_enum, default_value_t = Format::Table)]
+        output: Format,
+    },
+    /// Revoke a token, and every session opened with it
+    Revoke {
+        /// As `tokens list` shows it
+        id: String,
+        #[command(flatten)]
+        place: PlaceArgs,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    pub shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+fn roles() -> PossibleValuesParser {
+    PossibleValuesParser::new(Role::ALL.iter().map(|role| role.word()))
+}
+
+fn status(word: &str) -> Result<RunStatus, String> {
+    let words: Vec<&str> = RunStatus::ALL.iter().map(|status| status.word()).collect();
+    RunStatus::ALL
+        .iter()
+        .copied()
+        .find(|status| status.word() == word)
+        .ok_or_else(|| format!("one of {}", words.join(", ")))
+}
+
+fn label(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("write it as KEY=VALUE".to_owned()),
+    }
+}
+
+fn moment(text: &str) -> Result<Timestamp, String> {
+    text.parse().map_err(|_| "write it like 2026-01-31T12:00:00Z".to_owned())
+}
+
+fn seconds(text: &str) -> Result<u32, String> {
+    let span = duration(text).map_err(|why| why.to_string())?;
+    match u32::try_from(span.to_std().as_secs()) {
+        Ok(0) => Err("it has to last for a second at least".to_owned()),
+        Ok(seconds) => Ok(seconds),
+        Err(_) => Err(format!("at most {}d", u32::MAX / 86_400)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(seconds("90s"), Ok(90));
+        assert_eq!(seconds("30d"), Ok(2_592_000));
+        for wrong in ["", "30", "d", "0h", "-1d", "99999d", "1dd"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! One connection to a server, whatever way leads there.
+
+use super::error::ClientError;
+use super::target::{Scheme, Target};
+use super::tls;
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper_util::rt::TokioIo;
+use std::io;
+use std::os::fd::AsRawFd as _;
+use std::path::Path;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
+
+/// A server that is there takes a connection at once; this leaves room for far ones.
+const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
+/// Bytes of `sockaddr_un` for a path.
+const SOCKET_PATH_BYTES_MAX: usize = 107;
+
+pub type Line = SendRequest<Full<Bytes>>;
+
+pub async fn connect(target: &Target) -> Result<Line, ClientError> {
+    let opened = tokio::time::timeout(CONNECT_TIME_MAX, open(target)).await;
+    let place = || target.to_string();
+    match opened {
+        Ok(Ok(line)) => Ok(line),
+        Ok(Err(source)) => Err(ClientError::Unreachable { place: place(), source: source.into() }),
+        Err(_) => Err(ClientError::Silent { place: place(), after: CONNECT_TIME_MAX }),
+    }
+}
+
+async fn open(target: &Target) -> io::Result<Line> {
+    match target {
+        Target::Socket(path) => talk(socket(path).await?).await,
+        Target::Address { scheme, host, port, .. } => {
+            let bare = host.trim_start_matches('[').trim_end_matches(']');
+            let stream = TcpStream::connect((bare, *port)).await?;
+            stream.set_nodelay(true)?;
+            match scheme {
+                Scheme::Http => talk(stream).await,
+                Scheme::Https => talk(tls::secured(stream, host).await?).await,
+            }
+        }
+    }
+}
+
+/// A path that is too long for a socket address is walked by way of its folder.
+pub async fn socket(path: &Path) -> io::Result<UnixStream> {
+    if path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
+        return UnixStream::connect(path).await;
+    }
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let folder = std::fs::File::open(folder)?;
+    let short = Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string()).join(name);
+    UnixStream::connect(short).await
+}
+
+async fn talk(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> io::Result<Line> {
+    let (line, connection) = handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+    // Whatever ends it is told to the request that is under way.
+    tokio::spawn(async move { drop(connection.await) });
+    Ok(line)
+}

@@ -1,0 +1,176 @@
+//! The shapes of a server's answers, as far as they are shown in tables and lines. More fields
+//! may come and words may be added: states are text here, so that a newer server can be read.
+
+use mainspring_core::error::TaskError;
+use mainspring_core::json::Json;
+use mainspring_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Run {
+    pub id: String,
+    pub workflow: String,
+    pub version: u32,
+    pub status: String,
+    pub held: Option<Hold>,
+    pub input: Json,
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    #[serde(default)]
+    pub priority: i32,
+    pub triggered_by: String,
+    pub created_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+    pub finished_at: Option<Timestamp>,
+    pub error: Option<Error>,
+    /// `total`, then tasks by state.
+    pub tasks: BTreeMap<String, u32>,
+}
+
+impl Run {
+    pub fn is_final(&self) -> bool {
+        matches!(self.status.as_str(), "success" | "failed" | "cancelled")
+    }
+
+    pub fn count(&self, word: &str) -> u32 {
+        self.tasks.get(word).copied().unwrap_or(0)
+    }
+
+    /// Tasks with an outcome of their own.
+    pub fn done(&self) -> u32 {
+        ["success", "failed", "cancelled", "skipped"].map(|word| self.count(word)).iter().sum()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Hold {
+    pub by: String,
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Task {
+    pub name: String,
+    pub status: String,
+    pub reason: Option<String>,
+    pub attempt: u32,
+    pub tries: u32,
+    pub tries_max: u32,
+    pub held: Option<Hold>,
+    pub stopping: Option<String>,
+    pub retry_at: Option<Timestamp>,
+    pub started_at: Option<Timestamp>,
+    pub finished_at: Option<Timestamp>,
+    pub error: Option<Error>,
+    #[serde(default)]
+    pub attempts: Vec<Attempt>,
+}
+
+impl Task {
+    pub fn is_live(&self) -> bool {
+        matches!(self.status.as_str(), "dispatched" | "running")
+    }
+
+    pub fn is_settled(&self) -> bool {
+        matches!(self.status.as_str(), "success" | "failed" | "cancelled" | "skipped" | "blocked")
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Attempt {
+    pub attempt: u32,
+    pub status: String,
+    pub started_at: Option<Timestamp>,
+    pub finished_at: Option<Timestamp>,
+    pub error: Option<Error>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Error {
+    pub class: String,
+    pub message: String,
+}
+
+impl From<&TaskError> for Error {
+    fn from(error: &TaskError) -> Self {
+        Self { class: error.class.to_string(), message: error.message.clone() }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Workflow {
+    pub name: String,
+    pub description: Option<String>,
+    pub version: u32,
+    pub tasks: u64,
+    pub input: Option<Json>,
+    pub updated_at: Timestamp,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Deployed {
+    pub name: String,
+    pub version: u32,
+    pub is_new: bool,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Version {
+    pub text: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Token {
+    pub id: String,
+    pub name: String,
+    pub role: String,
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    /// Only of one that was just made.
+    pub secret: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Audited {
+    pub at: Timestamp,
+    pub by: String,
+    pub from: String,
+    pub action: String,
+    pub target: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Session {
+    pub name: String,
+    pub role: String,
+}
+
+/// One line of a log that is followed.
+#[derive(Clone, Debug, Deserialize)]
+pub struct LogLine {
+    pub attempt: u32,
+    pub at: Timestamp,
+    pub stream: String,
+    pub text: String,
+    #[serde(default)]
+    pub unended: bool,
+}
+
+/// What a run is started with.
+#[derive(Clone, Debug, Serialize)]
+pub struct NewRun<'a> {
+    pub input: &'a Json,
+    pub labels: &'a BTreeMap<String, String>,
+    pub priority: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct NewToken<'a> {
+    pub name: &'a str,
+    pub role: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_in_seconds: Option<u32>,
+}

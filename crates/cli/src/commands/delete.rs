@@ -1,0 +1,26 @@
+//! `mainspring delete`: a workflow is hidden; its history stays.
+
+use crate::args::DeleteArgs;
+use crate::client::{Ask, changing};
+use crate::exit::Exit;
+use crate::{data, out};
+use anyhow::{Context as _, Result};
+
+pub fn delete(args: &DeleteArgs) -> Result<Exit> {
+    data::block_on(async {
+        let client = changing(&args.place).await?;
+        let mut ask = Ask::delete(&["workflows", &args.workflow]);
+        if args.force {
+            ask = ask.with("force", "true");
+        }
+        let done = client.done(&ask).await;
+        if done.as_ref().is_err_and(|error| error.code() == Some("workflow_active")) {
+            return done.map(|()| Exit::Success).context(
+                "it is not deleted: wait until its runs have ended, or cancel them with --force",
+            );
+        }
+        done?;
+        out::result(&format!("workflow {}: deleted\n", args.workflow));
+        Ok(Exit::Success)
+    })
+}

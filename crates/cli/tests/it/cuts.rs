@@ -1,0 +1,85 @@
+//! A server that dies under whoever listens to it, and comes back.
+
+use crate::door::{Door, Served};
+use rustix::process::Signal;
+
+const W: &str = "\
+name: w
+tasks:
+  a: { run: 'echo one; echo up > up; cat gate; echo two' }
+";
+
+fn gated(door: Door) -> Served {
+    let served = Served::with(door, W);
+    served.bench.fifo("up");
+    served.bench.fifo("gate");
+    served
+}
+
+#[test]
+fn watch_goes_on_when_the_server_is_back() {
+    for door in Door::ALL {
+        let mut served = gated(door);
+        let id = served.trigger(&[]);
+        assert_eq!(served.bench.hear("up"), "up\n");
+        let mut watch = served.start(&["watch", &id]);
+        watch.until("started    a");
+        served.kill();
+        watch.until("connection lost");
+        served.begin_again();
+        watch.until("connected");
+        assert_eq!(served.bench.hear("up"), "up\n");
+        served.bench.write("gate", "");
+        let done = watch.done();
+        done.is(0).says("started    a, attempt 2").prints("success w in");
+    }
+}
+
+#[test]
+fn a_run_that_ended_while_nobody_listened_is_heard_of() {
+    let mut served = gated(Door::Address);
+    let id = served.trigger(&[]);
+    assert_eq!(served.bench.hear("up"), "up\n");
+    let mut watch = served.start(&["watch", &id]);
+    watch.until("started    a");
+    watch.signal(Signal::STOP);
+    served.run(&["cancel", &id]).is(0);
+    served.run(&["watch", &id]).is(130);
+    served.kill();
+    served.begin_again();
+    watch.signal(Signal::CONT);
+    watch.done().is(130).prints("cancelled w in");
+}
+
+#[test]
+fn a_log_goes_on_when_the_server_is_back() {
+    for door in Door::ALL {
+        let mut served = gated(door);
+        let id = served.trigger(&[]);
+        assert_eq!(served.bench.hear("up"), "up\n");
+        let mut logs = served.start(&["logs", &id, "a", "-f"]);
+        logs.until_printed("one");
+        served.kill();
+        logs.until("connection lost");
+        served.begin_again();
+        logs.until("connected");
+        assert_eq!(served.bench.hear("up"), "up\n");
+        served.bench.write("gate", "from the gate\n");
+        let done = logs.done();
+        assert_eq!(done.is(0).stdout, "one\none\nfrom the gate\ntwo\n");
+        done.says("attempt 2");
+    }
+}
+
+#[test]
+fn whoever_leaves_does_not_stop_the_run() {
+    let served = gated(Door::Socket);
+    let mut trigger = served.start(&["trigger", "w", "--follow"]);
+    trigger.until("started    a");
+    trigger.signal(Signal::INT);
+    trigger.done().is(130).says("the run goes on");
+    assert_eq!(served.bench.hear("up"), "up\n");
+    let watch = served.start(&["watch", "last"]);
+    served.bench.write("gate", "");
+    watch.done().is(0);
+}
