@@ -136,6 +136,9 @@ pub struct ServerArgs {
     /// Where the database and the logs are kept [default: .mainspring]
     #[arg(long, value_name = "DIR", env = "MAINSPRING_DATA")]
     pub data: Option<PathBuf>,
+    /// A PostgreSQL database instead of the file in the data folder
+    #[arg(long, value_name = "URL", env = "MAINSPRING_DATABASE", hide_env_values = true)]
+    pub database: Option<String>,
     /// The configuration file [default: mainspring.toml, if there is one]
     #[arg(long, value_name = "FILE", env = "MAINSPRING_CONFIG")]
     pub config: Option<PathBuf>,

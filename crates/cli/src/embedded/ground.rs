@@ -16,23 +16,7 @@ pub struct Ground {
 
 impl Ground {
     pub fn take(path: &Path) -> Result<Self> {
-        // Tasks are told where to write in a variable, and those are text.
-        if std::path::absolute(path).is_ok_and(|path| path.to_str().is_none()) {
-            bail!("the data folder {} is not UTF-8: name another with --data", path.display());
-        }
-        let folder = DataFolder::hold(path).map_err(|error| match &error {
-            FolderError::Held { .. } => Error::new(error).context(
-                "another mainspring works in this data folder: wait until it has ended, or name \
-                 another folder with --data",
-            ),
-            FolderError::Io { .. } => Error::new(error).context(
-                "the data folder cannot be used: make it writable, free some space, or name \
-                 another folder with --data",
-            ),
-            FolderError::BadId { .. } => Error::new(error),
-        })?;
-        kill_leftovers(&folder.id().to_string())
-            .context("processes of a former run cannot be ended")?;
+        let folder = hold(path)?;
         let store = Sqlite::open(&DataFolder::database(folder.path()))?;
         Ok(Self { folder, store: Arc::new(store) })
     }
@@ -42,4 +26,26 @@ impl Ground {
         let found = self.store.unfinished(self.folder.id()).await?;
         Ok(found.into_iter().map(|(_, id)| id).collect())
     }
+}
+
+/// Takes the data folder and ends whatever a former life left running.
+pub fn hold(path: &Path) -> Result<DataFolder> {
+    // Tasks are told where to write in a variable, and those are text.
+    if std::path::absolute(path).is_ok_and(|path| path.to_str().is_none()) {
+        bail!("the data folder {} is not UTF-8: name another with --data", path.display());
+    }
+    let folder = DataFolder::hold(path).map_err(|error| match &error {
+        FolderError::Held { .. } => Error::new(error).context(
+            "another mainspring works in this data folder: wait until it has ended, or name \
+                 another folder with --data",
+        ),
+        FolderError::Io { .. } => Error::new(error).context(
+            "the data folder cannot be used: make it writable, free some space, or name \
+                 another folder with --data",
+        ),
+        FolderError::BadId { .. } => Error::new(error),
+    })?;
+    kill_leftovers(&folder.id().to_string())
+        .context("processes of a former run cannot be ended")?;
+    Ok(folder)
 }

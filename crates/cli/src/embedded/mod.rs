@@ -16,7 +16,7 @@ mod summary;
 
 pub use accept::{Fresh, NotAccepted, accept};
 pub use follow::{Ending, Follow};
-pub use ground::Ground;
+pub use ground::{Ground, hold};
 pub use life::Life;
 pub use settings::{Settings, processes_default, within_open_files};
 pub use summary::{Finished, print};

@@ -13,6 +13,7 @@ const DEFAULT: &str = "mainspring.toml";
 pub struct File {
     pub listen: Option<Vec<SocketAddr>>,
     pub data: Option<PathBuf>,
+    pub database: Option<String>,
     pub workdir: Option<PathBuf>,
     pub max_processes: Option<NonZeroU32>,
     pub pass_env: Option<Vec<String>>,

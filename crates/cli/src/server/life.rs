@@ -1,10 +1,11 @@
 //! A server's life: takes its folder, loads what is unfinished, serves, drains.
 
+use super::database;
 use super::narrate::{self, Narrator};
 use super::settings::Settings;
 use super::{notify, shown};
 use crate::args::ServerArgs;
-use crate::embedded::{Ground, processes_default, within_open_files};
+use crate::embedded::{hold, processes_default, within_open_files};
 use crate::exit::Exit;
 use crate::out;
 use crate::signals::Signals;
@@ -12,6 +13,7 @@ use anyhow::{Context as _, Result, anyhow};
 use clap::ArgMatches;
 use mainspring_core::limits::TOTAL_PERMITS_DEFAULT;
 use mainspring_core::work::ExecutorKind;
+use mainspring_engine::folder::DataFolder;
 use mainspring_engine::retention::Retention;
 use mainspring_engine::{Engine, EngineConfig, Executors, Load, Stopped};
 use mainspring_exec::{Executor, ProcessConfig, ProcessExecutor};
@@ -44,20 +46,19 @@ pub fn serve(args: &ServerArgs, matches: &ArgMatches) -> Result<Exit> {
 
 async fn live(settings: Settings) -> Result<Exit> {
     let mut signals = Signals::listen()?;
-    let ground = Ground::take(&settings.data.value)?;
+    let folder = hold(&settings.data.value)?;
+    let store = database::open(settings.database.value.as_deref(), &folder)?;
     let hub = Arc::new(Hub::default());
-    let engine = Arc::new(start(&settings, &ground, &hub).await?);
-    let store = Arc::clone(&ground.store) as Arc<dyn Store>;
-    let config = config(&settings, &ground)?;
-    let identity = (ground.folder.id(), hub);
+    let engine = Arc::new(start(&settings, (&folder, &store), &hub).await?);
+    let config = config(&settings, &folder)?;
+    let identity = (folder.id(), hub);
     let app = App::new(Arc::clone(&engine), Arc::clone(&store), identity, config);
     let app = app.await.map_err(|problem| anyhow!(problem.detail))?;
     let server = Server::bind(app).await?;
     for address in server.addresses() {
         info!(%address, "listening");
     }
-    let retention =
-        Retention { runs: settings.retention.value, folder: ground.folder.path().to_owned() };
+    let retention = Retention { runs: settings.retention.value, folder: folder.path().to_owned() };
     let retention = tokio::spawn(retention.keep(Arc::clone(&engine), store));
     notify::tell("READY=1");
     let mut why = None;
@@ -100,11 +101,15 @@ fn end(engine: Arc<Engine>) {
     }
 }
 
-async fn start(settings: &Settings, ground: &Ground, hub: &Arc<Hub>) -> Result<Engine> {
+async fn start(
+    settings: &Settings,
+    (folder, store): (&DataFolder, &Arc<dyn Store>),
+    hub: &Arc<Hub>,
+) -> Result<Engine> {
     let max_processes = within_open_files(settings.max_processes.value)?;
     let config = EngineConfig {
-        store: Arc::clone(&ground.store) as Arc<dyn Store>,
-        scheduler: ground.folder.id(),
+        store: Arc::clone(store),
+        scheduler: folder.id(),
         limits: vec![
             ("total".to_owned(), TOTAL_PERMITS_DEFAULT.max(max_processes)),
             ("executor:process".to_owned(), max_processes),
@@ -114,8 +119,8 @@ async fn start(settings: &Settings, ground: &Ground, hub: &Arc<Hub>) -> Result<E
         store_patience: None,
     };
     let processes = ProcessConfig {
-        data_id: ground.folder.id().to_string(),
-        folder: ground.folder.path().to_owned(),
+        data_id: folder.id().to_string(),
+        folder: folder.path().to_owned(),
         pass_env: settings.pass_env.value.clone(),
     };
     let engine = Engine::start(config, |reports| {
@@ -126,8 +131,8 @@ async fn start(settings: &Settings, ground: &Ground, hub: &Arc<Hub>) -> Result<E
     engine.await.context("the engine cannot start")
 }
 
-fn config(settings: &Settings, ground: &Ground) -> Result<Config> {
-    let socket: PathBuf = ground.folder.path().join(SOCKET);
+fn config(settings: &Settings, folder: &DataFolder) -> Result<Config> {
+    let socket: PathBuf = folder.path().join(SOCKET);
     let mut listen: Vec<Listen> = settings.listen.value.iter().copied().map(Listen::Tcp).collect();
     listen.push(Listen::Unix(socket));
     let workdir = &settings.workdir.value;
@@ -140,6 +145,6 @@ fn config(settings: &Settings, ground: &Ground) -> Result<Config> {
         hosts: settings.hosts.value.clone(),
         tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
         workdir,
-        data: ground.folder.path().to_owned(),
+        data: folder.path().to_owned(),
     })
 }

@@ -5,6 +5,7 @@ mod settings;
 mod shown;
 mod narrate;
 mod notify;
+mod database;
 mod life;
 
 pub use life::serve;

@@ -44,6 +44,7 @@ pub struct Setting<T> {
 pub struct Settings {
     pub listen: Setting<Vec<SocketAddr>>,
     pub data: Setting<PathBuf>,
+    pub database: Setting<Option<String>>,
     pub workdir: Setting<PathBuf>,
     pub max_processes: Setting<u32>,
     pub pass_env: Setting<Vec<String>>,
@@ -108,6 +109,12 @@ impl Settings {
         let settings = Self {
             listen: given.pick("listen", list(&args.listen), file.listen, vec![listen]),
             data: given.pick("data", args.data.clone(), file.data, ".mainspring".into()),
+            database: given.pick(
+                "database",
+                args.database.clone().map(Some),
+                file.database.clone().map(Some),
+                None,
+            ),
             workdir: given.pick("workdir", args.workdir.clone(), file.workdir, here),
             max_processes: given.pick("max_processes", max, in_file, processes),
             pass_env: given.pick("pass_env", list(&args.pass_env), file.pass_env, Vec::new()),
