@@ -118,8 +118,8 @@ pub const MUTANTS: &[Mutant] = &[
         "",
     )),
     mutant("same-text-twice", "the same text twice makes no new version", ACCEPT, (
-        "hash == deploy.hash",
-        "hash != hash",
+        "*hash != deploy.hash",
+        "hash == hash",
     )),
     mutant("new-run-stays", "an accepted run is in the batch that answers", ACCEPT, (
         "        self.draft.new_runs.insert(key);",
@@ -218,8 +218,8 @@ pub const MUTANTS: &[Mutant] = &[
         "due(&row, definition.task(no)).filter(|_| false)",
     )),
     mutant("run-timer-forgotten", "a load arms the run's timer", LOAD, (
-        "        self.put_run(Run::new(head, progress, blueprint, rows));",
-        "        self.put_run(Run::new(head, progress, blueprint, rows));
+        "        self.put_run(Run::new(Arc::new(head), progress, blueprint, rows));",
+        "        self.put_run(Run::new(Arc::new(head), progress, blueprint, rows));
         self.disarm_run(key);",
     )),
     mutant("delays-forgotten", "a restart does not shorten a delay", LOAD, (
