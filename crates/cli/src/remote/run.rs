@@ -85,7 +85,15 @@ impl Follower {
             Heard::Event(event) => match event.name.as_str() {
                 // Whatever was missed is read; what has been heard already is no news.
                 "ready" | "reset" => self.read().await?,
-                "run" => self.watched.put_run(parse(&self.client, &event.data)?),
+                "run" => {
+                    let run: Run = parse(&self.client, &event.data)?;
+                    let is_final = run.is_final();
+                    self.watched.put_run(run);
+                    if is_final {
+                        // The tasks that ended with it are told of after it.
+                        self.read().await?;
+                    }
+                }
                 "task" => self.put(parse(&self.client, &event.data)?),
                 _ => {}
             },

@@ -1,6 +1,7 @@
 //! A server that dies under whoever listens to it, and comes back.
 
 use crate::door::{Door, Served};
+use crate::wire::Wire;
 use rustix::process::Signal;
 
 const W: &str = "\
@@ -82,4 +83,27 @@ fn whoever_leaves_does_not_stop_the_run() {
     let watch = served.start(&["watch", "last"]);
     served.bench.write("gate", "");
     watch.done().is(0);
+}
+
+#[test]
+fn a_cut_wire_repeats_nothing_and_loses_nothing() {
+    let served = gated(Door::Address);
+    let id = served.trigger(&[]);
+    assert_eq!(served.bench.hear("up"), "up\n");
+    let wire = Wire::to(&served.url);
+    let mut logs = served.bench.start(&["logs", &id, "a", "-f", "--server", &wire.url]);
+    let mut watch = served.bench.start(&["watch", &id, "--server", &wire.url]);
+    logs.until_printed("one");
+    watch.until("started    a");
+    wire.cut();
+    for cut in [&mut logs, &mut watch] {
+        cut.until("connection lost");
+        cut.until("connected");
+    }
+    served.bench.write("gate", "");
+    let done = logs.done();
+    assert_eq!(done.is(0).stdout, "one\ntwo\n");
+    let done = watch.done();
+    assert_eq!(done.is(0).stderr.matches("started    a").count(), 1, "{}", done.stderr);
+    done.says("success    a in");
 }

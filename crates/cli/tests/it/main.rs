@@ -7,6 +7,7 @@
 
 mod rig;
 mod door;
+mod wire;
 mod examples;
 mod failures;
 mod refusals;

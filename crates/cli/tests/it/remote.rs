@@ -49,6 +49,7 @@ fn a_workflow_is_deployed_and_run() {
 
         let done = served.run(&["trigger", "w", "--follow", "--input", "day=5", "--label", "k=v"]);
         done.is(0).prints("success w in").prints(": 2 success").says("success    a in");
+        done.says("success    b in");
         let shown = served.run(&["show", "last", "-o", "json"]);
         let document = shown.is(0).json();
         assert_eq!(document["run"]["input"]["day"], "5");
