@@ -94,6 +94,10 @@ impl Body {
             let detail = format!("`{}`: send application/json", self.media_type);
             return Err(Problem::new(Code::MediaType, detail));
         }
+        // A struct would also be read from a list of its fields.
+        if self.bytes.trim_ascii_start().first() != Some(&b'{') {
+            return Err(Problem::new(Code::BadBody, "a JSON object is needed"));
+        }
         parse(&self.bytes)
     }
 

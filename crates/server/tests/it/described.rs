@@ -1,0 +1,51 @@
+//! The OpenAPI file: what it says, and that it says all of it.
+
+use crate::rig::Rig;
+use axum::http::StatusCode;
+use mainspring_server::problem::Code;
+
+#[tokio::test]
+async fn the_file_and_the_page_are_served() {
+    let rig = Rig::new().await;
+    let file = rig.get("/openapi.json").await;
+    assert_eq!(file.status, StatusCode::OK);
+    let api = file.json();
+    assert_eq!(api["openapi"], "3.1.0");
+    let page = rig.get("/docs").await;
+    for path in api["paths"].as_object().unwrap().keys() {
+        assert!(page.text.contains(path), "{path} is not on the page");
+    }
+}
+
+#[tokio::test]
+async fn every_operation_says_what_it_does_and_how_it_fails() {
+    let api = Rig::new().await.get("/openapi.json").await.json();
+    for (path, item) in api["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            assert!(operation["summary"].is_string(), "{method} {path} has no summary");
+            let fails = &operation["responses"]["default"];
+            assert!(fails.is_object() || path == "/healthz", "{method} {path} never fails?");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_figures_are_what_prometheus_reads() {
+    let rig = Rig::new().await;
+    rig.run().await;
+    let answer = rig.get("/metrics").await;
+    assert!(answer.headers["content-type"].to_str().unwrap().starts_with("text/plain"));
+    assert!(answer.text.contains("mainspring_runs_ended_total{status=\"success\"} 1\n"));
+    for line in answer.text.lines().filter(|line| !line.starts_with('#')) {
+        let (name, value) = line.rsplit_once(' ').expect("a name and a value");
+        assert!(name.starts_with("mainspring_"), "{line}");
+        assert!(value.parse::<f64>().is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn codes_have_statuses_of_errors() {
+    for code in Code::ALL {
+        assert!(code.status().is_client_error() || code.status().is_server_error());
+    }
+}

@@ -1,0 +1,65 @@
+//! Idempotency keys.
+
+use crate::rig::{Answer, NOOPS, Rig, request};
+use axum::http::{Method, StatusCode};
+use mainspring_server::auth::who::Who;
+use mainspring_server::idempotency::{Turn, claim};
+
+async fn trigger(rig: &Rig, key: &str, body: &'static str) -> Answer {
+    let headers = [("content-type", "application/json"), ("idempotency-key", key)];
+    rig.ask(request(Method::POST, "/workflows/w/runs", &headers, body)).await
+}
+
+#[tokio::test]
+async fn the_same_request_gets_the_same_run() {
+    let rig = Rig::new().await;
+    rig.deploy(NOOPS).await;
+    let first = trigger(&rig, "k", "{}").await;
+    let again = trigger(&rig, "k", "{}").await;
+    assert_eq!((first.status, again.status), (StatusCode::ACCEPTED, StatusCode::ACCEPTED));
+    assert_eq!(first.json()["id"], again.json()["id"]);
+    let other = trigger(&rig, "other", "{}").await;
+    assert_ne!(first.json()["id"], other.json()["id"]);
+    let reused = trigger(&rig, "k", r#"{"priority": 1}"#).await;
+    assert_eq!(
+        (reused.status, reused.code().as_str()),
+        (StatusCode::UNPROCESSABLE_ENTITY, "key_reused")
+    );
+    assert_eq!(rig.get("/runs").await.json()["items"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_key_whose_request_is_under_way_is_refused() {
+    let rig = Rig::new().await;
+    rig.deploy(NOOPS).await;
+    let who = Who {
+        name: "anonymous".into(),
+        role: mainspring_core::kernel::record::Role::Admin,
+        token: None,
+        from: "127.0.0.1".into(),
+    };
+    let headers = [("idempotency-key".parse().unwrap(), "k".parse().unwrap())];
+    let headers = axum::http::HeaderMap::from_iter(headers);
+    let held = claim(&rig.app, &who, &headers, ("trigger w", b"{}")).await.unwrap();
+    assert!(matches!(held, Turn::New(Some(_))));
+    let refused = trigger(&rig, "k", "{}").await;
+    assert_eq!((refused.status, refused.code().as_str()), (StatusCode::CONFLICT, "key_in_flight"));
+    drop(held);
+    assert_eq!(trigger(&rig, "k", "{}").await.status, StatusCode::ACCEPTED);
+}
+
+#[tokio::test]
+async fn a_refused_request_does_not_use_up_its_key() {
+    let rig = Rig::new().await;
+    assert_eq!(trigger(&rig, "k", "{}").await.code(), "workflow_not_found");
+    rig.deploy(NOOPS).await;
+    assert_eq!(trigger(&rig, "k", "{}").await.status, StatusCode::ACCEPTED);
+}
+
+#[tokio::test]
+async fn keys_have_a_form() {
+    let rig = Rig::new().await;
+    rig.deploy(NOOPS).await;
+    assert_eq!(trigger(&rig, "", "{}").await.code(), "bad_request");
+    assert_eq!(trigger(&rig, &"k".repeat(256), "{}").await.code(), "bad_request");
+}

@@ -1,0 +1,11 @@
+//! Requests without a network: the router is asked directly, over the in-memory store and a real
+//! engine. Workflows here are made of noops, so that no executor is needed.
+
+mod rig;
+mod workflows;
+mod runs;
+mod keys;
+mod permissions;
+mod hostile;
+mod streams;
+mod described;

@@ -1,0 +1,99 @@
+//! Streams of states, and logs as text.
+
+use crate::rig::{NOOPS, Rig, request};
+use axum::http::{Method, StatusCode};
+use futures_util::StreamExt as _;
+
+/// Reads events until one has this name; all that were read.
+async fn until(body: &mut axum::body::BodyDataStream, name: &str) -> String {
+    let mut text = String::new();
+    while !text.contains(&format!("event: {name}\n")) || !text.ends_with("\n\n") {
+        let chunk = body.next().await.expect("the stream goes on").unwrap();
+        text.push_str(std::str::from_utf8(&chunk).unwrap());
+    }
+    text
+}
+
+fn last_id(text: &str) -> String {
+    let ids = text.lines().filter_map(|line| line.strip_prefix("id: "));
+    ids.last().expect("an id").to_owned()
+}
+
+#[tokio::test]
+async fn a_reader_hears_of_what_happens_and_goes_on_where_it_was() {
+    let rig = Rig::new().await;
+    rig.deploy(NOOPS).await;
+    let response = rig.send(request(Method::GET, "/events", &[], "")).await;
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    assert_eq!(response.headers()["x-accel-buffering"], "no");
+    let mut body = response.into_body().into_data_stream();
+    let ready = until(&mut body, "ready").await;
+    let first = rig.run().await;
+    let heard = until(&mut body, "run").await;
+    assert!(heard.contains(&first) && heard.contains("\"status\":\"success\""), "{heard}");
+    drop(body);
+
+    let second = rig.run().await;
+    let place = last_id(&heard);
+    let resumed = request(Method::GET, "/events", &[("last-event-id", &place)], "");
+    let mut body = rig.send(resumed).await.into_body().into_data_stream();
+    let missed = until(&mut body, "run").await;
+    assert!(missed.contains(&second) && !missed.contains(&first), "{missed}");
+
+    let from_start = last_id(&ready);
+    let resumed = request(Method::GET, "/events", &[("last-event-id", &from_start)], "");
+    let mut body = rig.send(resumed).await.into_body().into_data_stream();
+    let both = until(&mut body, "run").await;
+    assert!(both.contains(&first), "{both}");
+}
+
+#[tokio::test]
+async fn a_place_that_is_not_known_is_answered_by_a_reset() {
+    let rig = Rig::new().await;
+    rig.run().await;
+    let foreign = "00000000-0000-7000-8000-000000000000:1:1";
+    for place in ["nonsense", foreign] {
+        let request = request(Method::GET, "/events", &[("last-event-id", place)], "");
+        let mut body = rig.send(request).await.into_body().into_data_stream();
+        let first = until(&mut body, "reset").await;
+        assert!(first.starts_with("event: reset\n"), "{first}");
+    }
+}
+
+#[tokio::test]
+async fn one_run_is_told_with_its_tasks() {
+    let rig = Rig::new().await;
+    let text = "name: w\ntasks: {a: {run: x}}\n";
+    rig.deploy(text).await;
+    let run = rig.post("/workflows/w/runs", "{}").await.json();
+    let id = run["id"].as_str().unwrap();
+    let path = format!("/events?run={id}");
+    let mut body =
+        rig.send(request(Method::GET, &path, &[], "")).await.into_body().into_data_stream();
+    until(&mut body, "ready").await;
+    assert_eq!(rig.post(&format!("/runs/{id}/pause"), "").await.status, StatusCode::OK);
+    let heard = until(&mut body, "task").await;
+    assert!(heard.contains("\"status\":\"paused\"") && heard.contains("\"name\":\"a\""), "{heard}");
+    assert_eq!(rig.get("/events?run=nope").await.code(), "run_not_found");
+    assert_eq!(rig.get("/events?nope=1").await.code(), "bad_query");
+}
+
+#[tokio::test]
+async fn streams_end_when_the_server_does() {
+    let rig = Rig::new().await;
+    let response = rig.send(request(Method::GET, "/events", &[], "")).await;
+    let mut body = response.into_body().into_data_stream();
+    until(&mut body, "ready").await;
+    rig.app.draining.send_replace(true);
+    assert!(body.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_task_that_is_settled_has_nothing_to_follow() {
+    let rig = Rig::new().await;
+    let id = rig.run().await;
+    let answer = rig.get(&format!("/runs/{id}/tasks/a/logs?follow=true")).await;
+    assert_eq!(answer.headers["content-type"], "text/event-stream");
+    assert!(answer.text.contains("event: end\ndata: {\"status\":\"success\"}"), "{}", answer.text);
+    assert!(rig.folder().exists());
+}
