@@ -16,8 +16,8 @@ pub fn shown(settings: &Settings) -> String {
     line(&mut text, "pass_env", &s.pass_env, |value| strings(value));
     line(&mut text, "insecure", &s.insecure, ToString::to_string);
     line(&mut text, "hosts", &s.hosts, |value| strings(value));
-    line(&mut text, "retention", &s.retention, |value| quoted(value));
-    line(&mut text, "drain", &s.drain, |value| quoted(value));
+    line(&mut text, "retention", &s.retention, quoted);
+    line(&mut text, "drain", &s.drain, quoted);
     if let (Some(certificate), Some(key)) = (&s.tls_certificate.value, &s.tls_key.value) {
         text.push_str("\n[tls]\n");
         line(&mut text, "certificate", &s.tls_certificate, |_| quoted(&certificate.display()));

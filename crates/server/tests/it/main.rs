@@ -1,6 +1,8 @@
 //! Requests without a network: the router is asked directly, over the in-memory store and a real
 //! engine. Workflows here are made of noops, so that no executor is needed.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 mod rig;
 mod workflows;
 mod runs;

@@ -15,8 +15,8 @@ async fn until(body: &mut axum::body::BodyDataStream, name: &str) -> String {
 }
 
 fn last_id(text: &str) -> String {
-    let ids = text.lines().filter_map(|line| line.strip_prefix("id: "));
-    ids.last().expect("an id").to_owned()
+    let mut ids = text.lines().rev().filter_map(|line| line.strip_prefix("id: "));
+    ids.next().expect("an id").to_owned()
 }
 
 #[tokio::test]
