@@ -97,6 +97,7 @@ impl World {
                     Verb::Retry => self.retry(now, key, Some(&[no])),
                 }
             }
+            Order::RetryTasks(names) if names.is_empty() => Err(Refusal::TaskNotFailed),
             Order::RetryTasks(names) => {
                 let run = self.run_mut(key);
                 let tasks: Vec<TaskNo> =

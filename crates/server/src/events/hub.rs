@@ -36,8 +36,9 @@ struct Ring {
     /// In the order of stamps. An entry whose stamp is not its run's latest is passed over.
     changes: VecDeque<(u64, RunId)>,
     latest: HashMap<RunId, State>,
-    /// Every change after this stamp is here.
-    floor: u64,
+    /// Every change after this stamp is here. None before the first commit of this life: what
+    /// the former one did last is in the store.
+    floor: Option<u64>,
 }
 
 /// What is new to a reader.
@@ -74,7 +75,7 @@ impl Hub {
     /// What changed after a stamp.
     pub fn since(&self, stamp: u64) -> News {
         let ring = self.lock();
-        if stamp < ring.floor {
+        if ring.floor.is_none_or(|floor| stamp < floor) {
             return News::Behind;
         }
         let from = ring.changes.partition_point(|(at, _)| *at <= stamp);
@@ -101,14 +102,12 @@ impl Hub {
 impl Ring {
     fn put(&mut self, head: &Arc<RunHead>, progress: &RunProgress) {
         let stamp = progress.stamp;
-        if self.changes.is_empty() && self.floor == 0 {
-            self.floor = stamp.saturating_sub(1);
-        }
+        self.floor.get_or_insert(stamp.saturating_sub(1));
         self.changes.push_back((stamp, head.id));
         self.latest.insert(head.id, (Arc::clone(head), Arc::new(progress.clone())));
         while self.changes.len() > KEPT_MAX {
             let Some((stamp, run)) = self.changes.pop_front() else { return };
-            self.floor = self.floor.max(stamp);
+            self.floor = self.floor.max(Some(stamp));
             if self.latest.get(&run).is_some_and(|(_, latest)| latest.stamp == stamp) {
                 self.latest.remove(&run);
             }
@@ -191,6 +190,7 @@ mod tests {
     #[test]
     fn the_latest_wins_and_nothing_is_given_twice() {
         let hub = Hub::default();
+        assert_eq!(since(&hub, 4), None, "what was before this life is in the store");
         hub.committed(&[event(1, 5), event(2, 5)]);
         hub.committed(&[event(1, 6)]);
         assert_eq!(since(&hub, 4), Some((vec![(2, 5), (1, 6)], 6)));

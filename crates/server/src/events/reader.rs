@@ -132,7 +132,6 @@ impl Reader {
             return Ok(());
         };
         let (shown, tasks) = self.app.found(run).await?.show();
-        told.push(Told::Run(Box::new(shown)));
         for mut task in tasks {
             // Payloads are for those who ask for the task.
             (task.input, task.output) = (None, None);
@@ -142,6 +141,8 @@ impl Reader {
                 told.push(Told::Task(Box::new(OneTask { run, task })));
             }
         }
+        // Last, so that whoever stops listening at a final run has heard of its tasks.
+        told.push(Told::Run(Box::new(shown)));
         Ok(())
     }
 }

@@ -72,7 +72,7 @@ async fn one_run_is_told_with_its_tasks() {
         rig.send(request(Method::GET, &path, &[], "")).await.into_body().into_data_stream();
     until(&mut body, "ready").await;
     assert_eq!(rig.post(&format!("/runs/{id}/pause"), "").await.status, StatusCode::OK);
-    let heard = until(&mut body, "task").await;
+    let heard = until(&mut body, "run").await;
     assert!(heard.contains("\"status\":\"paused\"") && heard.contains("\"name\":\"a\""), "{heard}");
     assert_eq!(rig.get("/events?run=nope").await.code(), "run_not_found");
     assert_eq!(rig.get("/events?nope=1").await.code(), "bad_query");
