@@ -47,7 +47,7 @@ enum Command {
     /// Break core and engine on purpose, one breakage at a time, and see each noticed
     Mutants {
         /// Worlds in which each has to be noticed
-        #[arg(long, default_value_t = 10_000)]
+        #[arg(long, default_value_t = 50_000)]
         seeds: u64,
         /// Only those with this in their name
         #[arg(long)]
