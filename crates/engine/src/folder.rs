@@ -5,6 +5,14 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a process that was killed may take to let go of the folder.
+const LAST_MOMENTS: Duration = Duration::from_secs(2);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// Its bit among the pending signals of /proc.
+const SIGKILL: u64 = 1 << (9 - 1);
 
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
@@ -79,19 +87,38 @@ fn lock(folder: &Path) -> Result<File, FolderError> {
         .mode(0o600)
         .open(&path)
         .map_err(io)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            let mut pid = String::new();
-            file.read_to_string(&mut pid).map_err(io)?;
-            return Err(FolderError::Held { path: folder.to_owned(), pid: pid.trim().to_owned() });
+    let until = Instant::now() + LAST_MOMENTS;
+    while let Err(refused) = file.try_lock() {
+        let TryLockError::WouldBlock = refused else { return Err(io(refused.into())) };
+        let mut pid = String::new();
+        file.rewind().and_then(|()| file.read_to_string(&mut pid)).map_err(io)?;
+        let pid = pid.trim();
+        if !is_leaving(pid) || Instant::now() > until {
+            return Err(FolderError::Held { path: folder.to_owned(), pid: pid.to_owned() });
         }
-        Err(TryLockError::Error(source)) => return Err(io(source)),
+        thread::sleep(LOOK_AGAIN);
     }
     file.set_len(0).map_err(io)?;
     file.rewind().map_err(io)?;
     writeln!(file, "{}", std::process::id()).map_err(io)?;
     Ok(file)
+}
+
+/// Whether the holder is on its way out: killed, and only the kernel has not let go of its files
+/// yet, as while an fsync of it is under way. Whoever restarts right after a kill -9 meets that.
+fn is_leaving(pid: &str) -> bool {
+    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else { return true };
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        Some(line.trim_start_matches(':').trim())
+    };
+    let is_dead = field("State").is_some_and(|state| state.starts_with(['Z', 'X']));
+    let has_no_memory = field("VmSize").is_none();
+    let is_killed = ["SigPnd", "ShdPnd"].into_iter().any(|name| {
+        let pending = field(name).and_then(|bits| u64::from_str_radix(bits, 16).ok());
+        pending.is_some_and(|bits| bits & SIGKILL != 0)
+    });
+    is_dead || has_no_memory || is_killed
 }
 
 fn read_or_make_id(folder: &Path) -> Result<SchedulerId, FolderError> {
@@ -149,6 +176,18 @@ mod tests {
         assert!(message.contains(&std::process::id().to_string()), "{message}");
         drop(first);
         assert_eq!(DataFolder::hold(&path).expect("free again").id(), id);
+    }
+
+    #[test]
+    fn a_holder_that_is_killed_is_waited_for() {
+        assert!(!is_leaving(&std::process::id().to_string()));
+        let mut child = std::process::Command::new("sleep").arg("1000").spawn().expect("started");
+        let pid = child.id().to_string();
+        assert!(!is_leaving(&pid));
+        child.kill().expect("our child");
+        assert!(is_leaving(&pid), "killed, and perhaps not gone yet");
+        child.wait().expect("waited for");
+        assert!(is_leaving(&pid), "gone");
     }
 
     #[test]

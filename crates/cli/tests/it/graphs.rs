@@ -106,15 +106,18 @@ impl Graph {
             let row = task(document, &name);
             let status = row["status"].as_str().expect("a word");
             let upstream: Vec<String> = node.upstream.iter().map(|up| format!("t{up}")).collect();
-            let is_lost = |name: &String| {
+            // Lost for good, or stopped by its timeout before it could say that it began.
+            let is_silent = |name: &String| {
                 let row = task(document, name);
-                row["status"] == "failed" && row["error"]["class"] == "worker_lost"
+                let class = &row["error"]["class"];
+                let is_stopped = class == "timeout" && oracle.of(name).is_empty();
+                row["status"] == "failed" && (class == "worker_lost" || is_stopped)
             };
             let is_success = |name: &String| task(document, name)["status"] == "success";
             let may_run = match node.when {
                 When::Merged => upstream.iter().all(is_success),
-                // Whether something that was lost for good had started, nobody knows.
-                When::Started if upstream.iter().any(is_lost) => status != "blocked",
+                // Whether it had started, nobody here knows.
+                When::Started if upstream.iter().any(is_silent) => status != "blocked",
                 When::Started => upstream.iter().all(|name| !oracle.of(name).is_empty()),
                 When::Finished => true,
             };

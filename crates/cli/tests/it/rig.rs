@@ -262,6 +262,25 @@ impl Running {
         }
     }
 
+    /// Waits for so many lines of stderr, or for its end.
+    pub fn until_lines(&mut self, count: u64) {
+        for _ in 0..count {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(line) => {
+                    self.heard.push_str(&line);
+                    self.heard.push('\n');
+                }
+                Err(RecvTimeoutError::Timeout) => panic!("silent after:\n{}", self.heard),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// kill -9, which does nothing to what has ended.
+    pub fn kill(&mut self) {
+        self.child.kill().expect("our child");
+    }
+
     /// Waits for a line of stdout that holds this text.
     #[track_caller]
     pub fn until_printed(&mut self, text: &str) {
