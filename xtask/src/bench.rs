@@ -9,7 +9,7 @@ use crate::checkout::cargo;
 /// What to measure, and where to put it beside the terminal.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// memory, chain, processes, fanout, start; all of them if none is named
+    /// memory, chain, processes, fanout, start, http; all of them if none is named
     workloads: Vec<String>,
     /// Write the figures to this file, too
     #[arg(long, value_name = "FILE")]
@@ -31,8 +31,15 @@ const RUN: &[&str] = &[
     "--",
 ];
 
+/// The program, which `http` measures as people run it.
+const BUILD: &[&str] = &["build", "--release", "-p", "mainspring", "--features", "bench"];
+
 /// Prints what was measured; judging it is for people.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
+    let built = cargo(root, BUILD).status().context("could not start cargo")?;
+    if !built.success() {
+        bail!("the program could not be built ({built})");
+    }
     let mut command = cargo(root, RUN);
     command.args(&args.workloads);
     if let Some(file) = &args.json {

@@ -18,6 +18,7 @@ mod client;
 mod signals;
 mod progress;
 mod summary;
+mod executors;
 mod embedded;
 mod remote;
 mod server;

@@ -19,8 +19,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// Requests that may wait; beyond them a caller is told to come back later.
-const REQUESTS_MAX: usize = 4_096;
+/// Requests that may wait; beyond them a caller is told to come back later. A tenth of a second
+/// of work at full load: whoever waits longer is better told so.
+const REQUESTS_MAX: usize = 1_024;
 
 pub(crate) type Ask = oneshot::Sender<Result<Reply, NotDone>>;
 

@@ -7,6 +7,7 @@ use crate::events::hub::Hub;
 use crate::idempotency::Claims;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
+use crate::room::Room;
 use mainspring_core::ids::SchedulerId;
 use mainspring_core::kernel::record::Record;
 use mainspring_core::time::Timestamp;
@@ -32,6 +33,7 @@ pub struct Parts {
     pub claims: Claims,
     pub definitions: Definitions,
     pub metrics: Metrics,
+    pub room: Room,
     /// No more requests; streams end.
     pub draining: watch::Sender<bool>,
     /// Loaded, and not shutting down.
@@ -78,6 +80,7 @@ impl App {
             claims: Claims::default(),
             definitions: Definitions::default(),
             metrics: Metrics::default(),
+            room: Room::default(),
             draining: watch::Sender::new(false),
             is_ready: AtomicBool::new(true),
         })))

@@ -1,10 +1,13 @@
 //! What a handler is given. Whatever does not fit is a problem, never plain text.
 
+use crate::app::App;
 use crate::problem::{Code, Fault, Problem};
+use crate::room::Share;
 use axum::body::{Bytes, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header;
 use axum::http::request::Parts;
+use hyper::body::Body as _;
 use mainspring_core::limits::DEFINITION_BYTES_MAX;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -45,17 +48,21 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
 }
 
 /// A body as it came, within its limits of size and time, with its media type.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Body {
     pub bytes: Bytes,
+    /// Its part of what is held at once.
+    _share: Share,
     /// In lower case, without parameters; empty when it was not said.
     pub media_type: String,
 }
 
-impl<S: Sync> FromRequest<S> for Body {
+impl FromRequest<App> for Body {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let bytes = request.body().size_hint().upper().and_then(|most| usize::try_from(most).ok());
+        let share = app.room.for_body(bytes.unwrap_or(DEFINITION_BYTES_MAX))?;
         let said = request.headers().get(header::CONTENT_TYPE);
         let said = said.and_then(|value| value.to_str().ok()).unwrap_or_default();
         let media_type = said.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -68,7 +75,7 @@ impl<S: Sync> FromRequest<S> for Body {
                 return Err(Problem::new(Code::SlowBody, detail));
             }
         };
-        Ok(Self { bytes, media_type })
+        Ok(Self { bytes, _share: share, media_type })
     }
 }
 

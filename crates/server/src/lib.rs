@@ -10,6 +10,7 @@
 pub mod config;
 pub mod app;
 pub mod problem;
+pub mod room;
 pub mod extract;
 pub mod cursor;
 pub mod auth;

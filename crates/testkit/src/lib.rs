@@ -3,3 +3,4 @@
 pub mod sim;
 pub mod states;
 pub mod bench;
+pub mod load;

@@ -16,7 +16,7 @@ pub struct Encrypted {
 
 impl Encrypted {
     pub fn start() -> Self {
-        let folder = new_folder();
+        let folder = new_folder(&std::env::temp_dir());
         let cluster = Cluster::create(folder.path(), Durability::None);
         let authority = certify(folder.path());
         let port = listen(&cluster, folder.path());

@@ -28,7 +28,12 @@ pub struct Server {
 
 impl Server {
     pub fn start(durability: Durability) -> Self {
-        let folder = new_folder();
+        Self::start_in(&std::env::temp_dir(), durability)
+    }
+
+    /// In a new folder below this one, which may be on a real disk where temporary files are not.
+    pub fn start_in(ground: &Path, durability: Durability) -> Self {
+        let folder = new_folder(ground);
         let cluster = Cluster::create(folder.path(), durability);
         cluster.start();
         Self::of(cluster, folder)
@@ -60,8 +65,8 @@ impl Server {
     }
 }
 
-pub(super) fn new_folder() -> TempDir {
-    let folder = tempfile::Builder::new().prefix("mainspring-pg-").tempdir();
+pub(super) fn new_folder(ground: &Path) -> TempDir {
+    let folder = tempfile::Builder::new().prefix("mainspring-pg-").tempdir_in(ground);
     folder.expect("a temporary folder can be made")
 }
 

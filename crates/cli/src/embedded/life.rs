@@ -2,12 +2,12 @@
 
 use super::ground::Ground;
 use super::settings::Settings;
+use crate::executors::executors;
 use anyhow::{Context as _, Result};
 use mainspring_core::limits::TOTAL_PERMITS_DEFAULT;
-use mainspring_core::work::ExecutorKind;
 use mainspring_engine::events::{Event, Observer};
-use mainspring_engine::{Engine, EngineConfig, Executors, Load};
-use mainspring_exec::{Executor, ProcessConfig, ProcessExecutor};
+use mainspring_engine::{Engine, EngineConfig, Load};
+use mainspring_exec::{ProcessConfig, ProcessExecutor};
 use mainspring_store::{Sqlite, Store};
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,10 +52,9 @@ impl Life {
         };
         let mut made = None;
         let engine = Engine::start(config, |reports| {
-            let runtime = tokio::runtime::Handle::current();
-            let executor = Arc::new(ProcessExecutor::new(processes, runtime, reports)?);
-            made = Some(Arc::clone(&executor));
-            Ok(Executors::from([(ExecutorKind::Process, executor as Arc<dyn Executor>)]))
+            let (all, process) = executors(processes, reports)?;
+            made = Some(process);
+            Ok(all)
         });
         let engine = engine.await.context("the engine cannot start")?;
         let executor = made.expect("an engine that starts has made its executors");

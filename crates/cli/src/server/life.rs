@@ -3,20 +3,20 @@
 use super::database;
 use super::narrate::{self, Narrator};
 use super::settings::Settings;
-use super::{notify, shown};
+use super::{memory, notify, shown};
 use crate::args::ServerArgs;
 use crate::embedded::{hold, processes_default, within_open_files};
+use crate::executors::executors;
 use crate::exit::Exit;
 use crate::out;
 use crate::signals::Signals;
 use anyhow::{Context as _, Result, anyhow};
 use clap::ArgMatches;
 use mainspring_core::limits::TOTAL_PERMITS_DEFAULT;
-use mainspring_core::work::ExecutorKind;
 use mainspring_engine::folder::DataFolder;
 use mainspring_engine::retention::Retention;
-use mainspring_engine::{Engine, EngineConfig, Executors, Load, Stopped};
-use mainspring_exec::{Executor, ProcessConfig, ProcessExecutor};
+use mainspring_engine::{Engine, EngineConfig, Load, Stopped};
+use mainspring_exec::ProcessConfig;
 use mainspring_server::config::TlsFiles;
 use mainspring_server::{App, Config, Hub, Listen, Server};
 use mainspring_store::Store;
@@ -34,6 +34,7 @@ pub fn serve(args: &ServerArgs, matches: &ArgMatches) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     narrate::begin();
+    memory::share_arenas();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -51,6 +52,7 @@ async fn live(settings: Settings) -> Result<Exit> {
     let hub = Arc::new(Hub::default());
     let engine = Arc::new(start(&settings, (&folder, &store), &hub).await?);
     let config = config(&settings, &folder)?;
+    let giving_back = tokio::spawn(memory::give_back(Arc::clone(&hub)));
     let identity = (folder.id(), hub);
     let app = App::new(Arc::clone(&engine), Arc::clone(&store), identity, config);
     let app = app.await.map_err(|problem| anyhow!(problem.detail))?;
@@ -69,6 +71,7 @@ async fn live(settings: Settings) -> Result<Exit> {
         }
     };
     server.run(asked).await;
+    giving_back.abort();
     retention.abort();
     let _ = retention.await;
     notify::tell("STOPPING=1");
@@ -123,11 +126,7 @@ async fn start(
         folder: folder.path().to_owned(),
         pass_env: settings.pass_env.value.clone(),
     };
-    let engine = Engine::start(config, |reports| {
-        let runtime = tokio::runtime::Handle::current();
-        let executor = Arc::new(ProcessExecutor::new(processes, runtime, reports)?);
-        Ok(Executors::from([(ExecutorKind::Process, executor as Arc<dyn Executor>)]))
-    });
+    let engine = Engine::start(config, |reports| Ok(executors(processes, reports)?.0));
     engine.await.context("the engine cannot start")
 }
 

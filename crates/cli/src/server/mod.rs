@@ -6,6 +6,7 @@ mod shown;
 mod narrate;
 mod notify;
 mod database;
+mod memory;
 mod life;
 
 pub use life::serve;

@@ -45,7 +45,7 @@ pub async fn deploy(
     body: Body,
 ) -> Result<(StatusCode, Json<Deployed>), Problem> {
     let turn = claim(&app, &who, &headers, ("deploy", &body.bytes)).await?;
-    let parsed = read(&body)?;
+    let parsed = read(&app, &body).await?;
     let name = Arc::clone(&parsed.definition.name);
     let is_new = match &turn {
         Turn::Again(KeyAnswer::Version { is_new, .. }) => *is_new,
@@ -71,7 +71,7 @@ pub async fn deploy(
 }
 
 /// JSON is YAML, so that both are read alike.
-fn read(body: &Body) -> Result<Parsed, Problem> {
+async fn read(app: &App, body: &Body) -> Result<Parsed, Problem> {
     const TAKEN: &[&str] = &[
         "",
         "application/yaml",
@@ -84,9 +84,13 @@ fn read(body: &Body) -> Result<Parsed, Problem> {
         let detail = format!("`{}`: send application/yaml or application/json", body.media_type);
         return Err(Problem::new(Code::MediaType, detail));
     }
-    let tiers = BTreeSet::new();
-    let context = Context { server_tiers: ServerTiers::Known(&tiers) };
-    spec::parse_bytes(&body.bytes, &context).map_err(|found| {
+    let bytes = body.bytes.clone();
+    let parse = move || {
+        let tiers = BTreeSet::new();
+        let context = Context { server_tiers: ServerTiers::Known(&tiers) };
+        spec::parse_bytes(&bytes, &context)
+    };
+    app.room.compute(parse).await?.map_err(|found| {
         let faults: Vec<Fault> = found.iter().map(fault).collect();
         let first = faults.first().map_or_else(String::new, |fault| fault.message.clone());
         let detail = match faults.len() {

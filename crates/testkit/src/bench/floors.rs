@@ -1,8 +1,10 @@
 //! What the machine itself can do, with nothing of ours in the way.
 
+use crate::load::Client;
 use rusqlite::{Connection, params};
 use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -45,6 +47,24 @@ pub async fn bare_processes(count: usize, at_once: u32) -> Duration {
     for lane in lanes {
         lane.await.expect("no lane panics");
     }
+    begun.elapsed()
+}
+
+/// So many requests that decide nothing, by so many clients: what HTTP alone costs.
+pub fn requests(address: SocketAddr, clients: usize, count: usize) -> Duration {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut client = Client::connect(address).expect("it listens");
+        while next.fetch_add(1, Ordering::Relaxed) < count {
+            assert_eq!(client.get("/healthz").expect("it answers").status, 200);
+        }
+    };
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..clients {
+            scope.spawn(work);
+        }
+    });
     begun.elapsed()
 }
 

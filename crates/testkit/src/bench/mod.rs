@@ -1,5 +1,5 @@
 //! What Mainspring costs, measured through its public API: a real engine on a real SQLite file
-//! with real executors. Beside every figure stands a floor that was taken in the same round,
+//! with real executors, and the whole program over HTTP. Beside every figure stands a floor that was taken in the same round,
 //! because machines differ and shared ones change from minute to minute: figures are for this
 //! machine, ratios for any. Nothing here passes or fails: it prints, people judge.
 
@@ -7,6 +7,7 @@ mod chain;
 mod definitions;
 mod fanout;
 mod floors;
+mod http;
 mod memory;
 mod processes;
 mod procfs;
@@ -19,4 +20,4 @@ mod workload;
 
 pub use report::{Line, json, table};
 pub use sizes::Sizes;
-pub use workload::Workload;
+pub use workload::{Ground, Workload};

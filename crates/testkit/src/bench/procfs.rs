@@ -1,5 +1,6 @@
 //! What this process has used, as the kernel tells it.
 
+use std::path::Path;
 use std::time::Duration;
 
 /// Processor time so far: ours, and that of children that have been waited for.
@@ -11,7 +12,12 @@ pub struct Cpu {
 
 impl Cpu {
     pub fn now() -> Self {
-        let stat = std::fs::read_to_string("/proc/self/stat").expect("this is Linux");
+        Self::of(Path::new("/proc/self"))
+    }
+
+    /// Of the process that this folder of /proc tells of.
+    pub fn of(process: &Path) -> Self {
+        let stat = std::fs::read_to_string(process.join("stat")).expect("it lives, on Linux");
         // The second field is a name in brackets that may hold anything.
         let (_, rest) = stat.rsplit_once(')').expect("the name is in brackets");
         let ticks = |field: usize| -> u64 {
@@ -36,10 +42,7 @@ impl Cpu {
     }
 }
 
-/// Resident memory in megabytes (10⁶ bytes).
+/// Resident memory of this process in megabytes (10⁶ bytes).
 pub fn resident_mb() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("this is Linux");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0");
-    let kib: f64 = line.split_whitespace().next().and_then(|kib| kib.parse().ok()).unwrap_or(0.0);
-    kib * 1024.0 / 1e6
+    crate::load::resident_mb(Path::new("/proc/self"))
 }

@@ -12,6 +12,8 @@ pub struct Sizes {
     pub unfinished_runs: usize,
     pub unfinished_tasks: usize,
     pub live_processes: usize,
+    /// Runs triggered over HTTP in one round.
+    pub http_runs: usize,
 }
 
 impl Sizes {
@@ -27,6 +29,7 @@ impl Sizes {
             unfinished_runs: 10_000,
             unfinished_tasks: 90_000,
             live_processes: 500,
+            http_runs: 30_000,
         }
     }
 
@@ -41,6 +44,7 @@ impl Sizes {
             unfinished_runs: 3,
             unfinished_tasks: 8,
             live_processes: 2,
+            http_runs: 40,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::report::Line;
 use super::sizes::Sizes;
-use super::{chain, fanout, memory, processes, start};
+use super::{chain, fanout, http, memory, processes, start};
 use std::path::Path;
 
 /// One benchmark.
@@ -13,12 +13,13 @@ pub enum Workload {
     Processes,
     Fanout,
     Start,
+    Http,
 }
 
 impl Workload {
     /// Memory first: whatever ran before it would be counted too.
     pub const ALL: &[Self] =
-        &[Self::Memory, Self::Chain, Self::Processes, Self::Fanout, Self::Start];
+        &[Self::Memory, Self::Chain, Self::Processes, Self::Fanout, Self::Start, Self::Http];
 
     pub const fn word(self) -> &'static str {
         match self {
@@ -27,6 +28,7 @@ impl Workload {
             Self::Processes => "processes",
             Self::Fanout => "fanout",
             Self::Start => "start",
+            Self::Http => "http",
         }
     }
 
@@ -34,8 +36,9 @@ impl Workload {
         Self::ALL.iter().copied().find(|workload| workload.word() == word)
     }
 
-    /// Measures in new folders below `ground`, on a runtime of its own.
-    pub fn measure(self, ground: &Path, sizes: &Sizes) -> Vec<Line> {
+    /// Measures on a runtime of its own.
+    pub fn measure(self, ground: Ground<'_>, sizes: &Sizes) -> Vec<Line> {
+        let Ground { folder: ground, program } = ground;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -48,9 +51,19 @@ impl Workload {
                 Self::Processes => processes::measure(ground, sizes).await,
                 Self::Fanout => fanout::measure(ground, sizes).await,
                 Self::Start => start::measure(ground, sizes).await,
+                Self::Http => http::measure(ground, sizes, program),
             }
         })
     }
+}
+
+/// Where to measure.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground<'a> {
+    /// New folders are made below it.
+    pub folder: &'a Path,
+    /// The binary `mainspring`, with the feature `bench` if `echo` is to be measured.
+    pub program: &'a Path,
 }
 
 /// A folder of its own for one measurement.

@@ -1,8 +1,8 @@
 //! `bench [WORKLOAD…] [--json FILE] [--rounds N]`: measures and prints. Built in release with
-//! the feature `bench`; `cargo xtask bench` does both.
+//! the feature `bench`, beside the program itself built likewise; `cargo xtask bench` does both.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
-use mainspring_testkit::bench::{Line, Sizes, Workload, json, table};
+use mainspring_testkit::bench::{Ground, Line, Sizes, Workload, json, table};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -56,7 +56,8 @@ fn read_arguments() -> Result<Wanted, String> {
 fn measure(wanted: &Wanted) -> std::io::Result<()> {
     // Beside the program: a folder for temporary files is often one that never reaches a disk.
     let program = std::env::current_exe()?;
-    let ground = program.parent().ok_or_else(|| std::io::Error::other("no folder"))?;
+    let folder = program.parent().ok_or_else(|| std::io::Error::other("no folder"))?;
+    let ground = Ground { folder, program: &folder.join("mainspring") };
     let mut lines: Vec<Line> = Vec::new();
     for workload in &wanted.workloads {
         eprintln!("{} …", workload.word());
