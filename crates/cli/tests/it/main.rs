@@ -23,6 +23,7 @@ mod reading;
 mod leaving;
 mod resuming;
 mod loaded;
+mod crowded;
 mod losses;
 mod kills;
 mod disk;

@@ -81,12 +81,19 @@ impl Reader {
         Ok((Self { app, wanted, stamp, watch, draining, told: BTreeMap::new() }, told))
     }
 
-    pub fn place(&self) -> Place {
-        Place { scheduler: self.app.scheduler, stamp: self.stamp, at: now() }
+    /// Where a reader is who was told everything up to this stamp.
+    pub fn place(&self, stamp: u64) -> Place {
+        Place { scheduler: self.app.scheduler, stamp, at: now() }
     }
 
-    /// Waits for news. None when the server shuts down.
-    pub async fn next(&mut self) -> Result<Option<Vec<Told>>, Problem> {
+    /// Where it is once it was told everything that `next` gave.
+    pub fn stamp(&self) -> u64 {
+        self.stamp
+    }
+
+    /// Waits for news, each with the stamp of its commit, in their order. None when the server
+    /// shuts down.
+    pub async fn next(&mut self) -> Result<Option<Vec<(u64, Told)>>, Problem> {
         loop {
             let states = match self.app.hub.since(self.stamp) {
                 News::States(states, last) => {
@@ -125,10 +132,11 @@ impl Reader {
         Ok(runs.into_iter().map(|(head, progress)| (Arc::new(head), Arc::new(progress))).collect())
     }
 
-    async fn tell(&mut self, state: &State, told: &mut Vec<Told>) -> Result<(), Problem> {
+    async fn tell(&mut self, state: &State, told: &mut Vec<(u64, Told)>) -> Result<(), Problem> {
         let (head, progress) = state;
+        let stamp = progress.stamp;
         let Some(run) = self.wanted.run else {
-            told.push(Told::Run(Box::new(run_view(head, progress))));
+            told.push((stamp, Told::Run(Box::new(run_view(head, progress)))));
             return Ok(());
         };
         let (shown, tasks) = self.app.found(run).await?.show();
@@ -138,11 +146,11 @@ impl Reader {
             let text = serde_json::to_string(&task).unwrap_or_default();
             if self.told.get(&task.name) != Some(&text) {
                 self.told.insert(task.name.clone(), text);
-                told.push(Told::Task(Box::new(OneTask { run, task })));
+                told.push((stamp, Told::Task(Box::new(OneTask { run, task }))));
             }
         }
         // Last, so that whoever stops listening at a final run has heard of its tasks.
-        told.push(Told::Run(Box::new(shown)));
+        told.push((stamp, Told::Run(Box::new(shown))));
         Ok(())
     }
 }

@@ -66,7 +66,8 @@ pub fn response(
 }
 
 fn told(reader: Reader, first: Told) -> impl Stream<Item = Result<Event, Infallible>> {
-    let begin = (reader, VecDeque::from([first]), false);
+    let begin = VecDeque::from([(reader.stamp(), first)]);
+    let begin = (reader, begin, false);
     stream::unfold(begin, |(mut reader, mut waiting, mut pause)| async move {
         while waiting.is_empty() {
             if pause {
@@ -76,9 +77,12 @@ fn told(reader: Reader, first: Told) -> impl Stream<Item = Result<Event, Infalli
             waiting = reader.next().await.ok()??.into();
             pause = true;
         }
-        let told = waiting.pop_front()?;
-        // Within one batch the place is the one before it: a cut in the middle repeats some.
-        let id = waiting.is_empty().then(|| reader.place());
+        let (stamp, told) = waiting.pop_front()?;
+        // Within one commit the place is the one before it: a cut in the middle repeats some.
+        let id = match waiting.front() {
+            None => Some(reader.place(reader.stamp())),
+            Some((next, _)) => (*next > stamp).then(|| reader.place(stamp)),
+        };
         Some((Ok(event(&told, id)), (reader, waiting, pause)))
     })
 }
