@@ -8,6 +8,7 @@ use crate::idempotency::Claims;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::room::Room;
+use crate::routes::health::Pulse;
 use mainspring_core::ids::SchedulerId;
 use mainspring_core::kernel::record::Record;
 use mainspring_core::time::Timestamp;
@@ -34,6 +35,7 @@ pub struct Parts {
     pub definitions: Definitions,
     pub metrics: Metrics,
     pub room: Room,
+    pub pulse: Pulse,
     /// No more requests; streams end.
     pub draining: watch::Sender<bool>,
     /// Loaded, and not shutting down.
@@ -81,6 +83,7 @@ impl App {
             definitions: Definitions::default(),
             metrics: Metrics::default(),
             room: Room::default(),
+            pulse: Pulse::default(),
             draining: watch::Sender::new(false),
             is_ready: AtomicBool::new(true),
         })))

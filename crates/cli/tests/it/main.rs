@@ -24,6 +24,7 @@ mod leaving;
 mod resuming;
 mod loaded;
 mod crowded;
+mod idle;
 mod losses;
 mod kills;
 mod disk;

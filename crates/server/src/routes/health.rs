@@ -6,6 +6,31 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A store that answered is not asked again for so long: the question costs a write on its disk,
+/// and probes come often.
+const ANSWER_HOLDS: Duration = Duration::from_secs(10);
+
+/// When the store last answered, and how often it had failed by then.
+#[derive(Debug, Default)]
+pub struct Pulse(Mutex<Option<(Instant, u64)>>);
+
+impl Pulse {
+    async fn feel(&self, app: &App) -> Result<(), Problem> {
+        let failures = app.hub.counts.store_failures.load(Ordering::Relaxed);
+        let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds =
+            |(at, before): (Instant, u64)| before == failures && at.elapsed() < ANSWER_HOLDS;
+        if last.is_some_and(holds) {
+            return Ok(());
+        }
+        app.store.ping().await?;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), failures));
+        Ok(())
+    }
+}
 
 /// The process answers.
 #[utoipa::path(get, path = "/healthz", tag = "health",
@@ -21,7 +46,7 @@ pub async fn readyz(State(app): State<App>) -> Result<&'static str, Problem> {
     if !app.is_ready.load(Ordering::Relaxed) {
         return Err(Problem::new(Code::Stopping, "no new work is taken"));
     }
-    app.store.ping().await?;
+    app.pulse.feel(&app).await?;
     Ok("ready\n")
 }
 
