@@ -199,6 +199,8 @@ impl World {
         let error = TaskError::new(ErrorClass::WorkerLost, message);
         self.finish(now, ticket, AttemptEnd::Failed(Box::new(error)), |row| {
             row.losses = losses;
+            // Nobody can say that it did not start, so whoever waits for that need not any longer.
+            row.ever_started = true;
             forget_refusals(row);
             put_off_or_fail(row, again, now);
         });
