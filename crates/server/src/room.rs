@@ -65,7 +65,7 @@ mod tests {
         let room = Room::default();
         let held: Vec<Share> =
             (0..16).map(|_| room.for_body(usize::MAX).expect("there is room")).collect();
-        assert_eq!(room.for_body(SMALL_BYTES + 1).expect_err("full").code, Code::Busy);
+        assert_eq!(room.for_body(SMALL_BYTES + 1).expect_err("full").code, Code::Busy.word());
         assert!(room.for_body(SMALL_BYTES).expect("small").is_none());
         drop(held);
         assert!(room.for_body(SMALL_BYTES + 1).expect("room again").is_some());
