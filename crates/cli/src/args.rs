@@ -169,6 +169,10 @@ pub struct ServerArgs {
     /// How long processes may go on when the server is asked to end [default: 30s]
     #[arg(long, value_name = "DURATION", env = "MAINSPRING_DRAIN")]
     pub drain: Option<String>,
+    /// How long the head of a request, and then its body, may take to arrive; a head never
+    /// longer than 10s [default: 30s]
+    #[arg(long, value_name = "DURATION", env = "MAINSPRING_READ_TIMEOUT")]
+    pub read_timeout: Option<String>,
     /// Print the configuration with the origin of each value, and leave
     #[arg(long)]
     pub print_config: bool,

@@ -21,3 +21,4 @@ mod engine;
 
 pub use act::Executors;
 pub use engine::{Engine, EngineConfig, ExecutorsError, Load, NotDone, StartError, Stopped};
+pub use mainspring_exec::{Executor, Reports};

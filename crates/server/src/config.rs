@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// One place to listen at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct Config {
     pub tls: Option<TlsFiles>,
     /// Where the processes of runs triggered over HTTP start.
     pub workdir: PathBuf,
+    /// The head of a request and then its body have to arrive within this time each.
+    pub read_time_max: Duration,
     /// The data folder: logs of what runs now are there.
     pub data: PathBuf,
 }

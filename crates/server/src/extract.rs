@@ -10,10 +10,6 @@ use axum::http::request::Parts;
 use hyper::body::Body as _;
 use mainspring_core::limits::DEFINITION_BYTES_MAX;
 use serde::de::DeserializeOwned;
-use std::time::Duration;
-
-/// A body that trickles in for longer is given up.
-const BODY_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// A query whose every field is known.
 #[derive(Clone, Copy, Debug)]
@@ -67,11 +63,12 @@ impl FromRequest<App> for Body {
         let said = said.and_then(|value| value.to_str().ok()).unwrap_or_default();
         let media_type = said.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         let body = to_bytes(request.into_body(), DEFINITION_BYTES_MAX);
-        let bytes = match tokio::time::timeout(BODY_TIME_MAX, body).await {
+        let patience = app.config.read_time_max;
+        let bytes = match tokio::time::timeout(patience, body).await {
             Ok(Ok(bytes)) => bytes,
             Ok(Err(error)) => return Err(unreadable(&error)),
             Err(_) => {
-                let detail = format!("it took more than {} s", BODY_TIME_MAX.as_secs());
+                let detail = format!("it took more than {} s", patience.as_secs_f64());
                 return Err(Problem::new(Code::SlowBody, detail));
             }
         };

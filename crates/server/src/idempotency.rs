@@ -11,9 +11,35 @@ use mainspring_core::kernel::record::{IdempotencyKey, KeyAnswer};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use utoipa::IntoParams;
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 const HEADER: &str = "idempotency-key";
 const KEY_BYTES_MAX: usize = 255;
+
+/// The header as the OpenAPI file describes it.
+#[derive(Clone, Copy, Debug)]
+pub struct IdempotencyKeyHeader;
+
+impl IntoParams for IdempotencyKeyHeader {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let says = "The same request with the same key gets the same answer, and is done once.";
+        let text = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .min_length(Some(1))
+            .max_length(Some(KEY_BYTES_MAX))
+            .pattern(Some("^[ -~]*$"));
+        let header = ParameterBuilder::new()
+            .name("Idempotency-Key")
+            .parameter_in(ParameterIn::Header)
+            .required(Required::False)
+            .description(Some(says))
+            .schema(Some(text));
+        vec![header.build()]
+    }
+}
 
 type Claimed = (Arc<str>, Arc<str>, Arc<str>);
 

@@ -12,6 +12,7 @@ pub mod app;
 pub mod problem;
 pub mod room;
 pub mod extract;
+pub mod whole;
 pub mod cursor;
 pub mod auth;
 pub mod idempotency;

@@ -8,6 +8,7 @@ use mainspring_engine::NotDone;
 use mainspring_store::ReadError;
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
 macro_rules! codes {
     ($($variant:ident = $word:literal, $status:ident, $title:literal;)*) => {
@@ -82,6 +83,7 @@ pub struct Problem {
     pub title: &'static str,
     pub status: u16,
     /// Stable, for programs.
+    #[schema(schema_with = code_schema)]
     pub code: &'static str,
     /// For people: what, where and what to do.
     pub detail: String,
@@ -89,6 +91,15 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub errors: Vec<Fault>,
+}
+
+fn code_schema() -> Object {
+    let words = Code::ALL.iter().map(|code| code.word());
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(words))
+        .description(Some("Stable, for programs."))
+        .build()
 }
 
 /// One thing that is wrong with what was sent.

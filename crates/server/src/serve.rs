@@ -27,6 +27,7 @@ use tower::ServiceExt as _;
 
 /// Open connections at once; more wait to be accepted.
 const CONNECTIONS_MAX: usize = 4_096;
+/// A head is small: however long a body may take, this is enough for it.
 const HEADER_TIME_MAX: Duration = Duration::from_secs(10);
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
 const HEADER_BYTES_MAX: usize = 64 * 1024;
@@ -109,12 +110,13 @@ impl Server {
         let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let mut accepting = tokio::task::JoinSet::new();
         for door in self.doors {
-            let keeper = Keeper {
+            let house = House {
                 router: router.clone(),
                 tls: self.tls.clone(),
-                room: Arc::clone(&room),
+                head_time_max: self.app.config.read_time_max.min(HEADER_TIME_MAX),
                 closed: closed.clone(),
             };
+            let keeper = Keeper { house, room: Arc::clone(&room) };
             accepting.spawn(keeper.keep(door));
         }
         stop.await;
@@ -141,17 +143,24 @@ fn bind_unix(path: &std::path::Path) -> Result<UnixListener, ServeError> {
     Ok(listener)
 }
 
-/// Keeps one door.
-struct Keeper {
+/// What every connection is served with.
+#[derive(Clone)]
+struct House {
     router: Router,
     tls: Option<Acceptor>,
-    room: Arc<Semaphore>,
+    head_time_max: Duration,
     closed: watch::Receiver<bool>,
+}
+
+/// Keeps one door.
+struct Keeper {
+    house: House,
+    room: Arc<Semaphore>,
 }
 
 impl Keeper {
     async fn keep(self, door: Door) {
-        let mut closing = self.closed.clone();
+        let mut closing = self.house.closed.clone();
         loop {
             let Ok(room) = Arc::clone(&self.room).acquire_owned().await else { return };
             tokio::select! {
@@ -162,11 +171,10 @@ impl Keeper {
                         tokio::time::sleep(Duration::from_millis(50)).await;
                         continue;
                     };
-                    let (router, tls) = (self.router.clone(), self.tls.clone());
-                    let closed = self.closed.clone();
+                    let house = self.house.clone();
                     tokio::spawn(async move {
                         let _room = room;
-                        welcome(accepted, router, tls, closed).await;
+                        welcome(accepted, house).await;
                     });
                 }
             }
@@ -195,25 +203,20 @@ impl Door {
     }
 }
 
-async fn welcome(
-    accepted: Accepted,
-    router: Router,
-    tls: Option<Acceptor>,
-    closed: watch::Receiver<bool>,
-) {
+async fn welcome(accepted: Accepted, house: House) {
     match accepted {
         Accepted::Unix(stream) => {
             let peer = Peer { address: "socket".into(), is_owner: true };
-            converse(stream, peer, router, closed).await;
+            converse(stream, peer, house).await;
         }
         Accepted::Tcp(stream, address) => {
             let peer = Peer { address: address.ip().to_string().into(), is_owner: false };
-            match tls {
-                None => converse(stream, peer, router, closed).await,
+            match house.tls.clone() {
+                None => converse(stream, peer, house).await,
                 Some(Acceptor(tls)) => {
                     let shaken = tokio::time::timeout(HANDSHAKE_TIME_MAX, tls.accept(stream)).await;
                     if let Ok(Ok(stream)) = shaken {
-                        converse(stream, peer, router, closed).await;
+                        converse(stream, peer, house).await;
                     }
                 }
             }
@@ -224,9 +227,9 @@ async fn welcome(
 async fn converse(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     peer: Peer,
-    router: Router,
-    mut closed: watch::Receiver<bool>,
+    house: House,
 ) {
+    let House { router, head_time_max, mut closed, .. } = house;
     let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer.clone()));
         router.clone().oneshot(request.map(axum::body::Body::new) as Request)
@@ -235,7 +238,7 @@ async fn converse(
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIME_MAX)
+        .header_read_timeout(head_time_max)
         .max_buf_size(HEADER_BYTES_MAX)
         .max_headers(HEADERS_MAX);
     let connection = builder.serve_connection(TokioIo::new(Stalling::new(stream)), service);

@@ -21,6 +21,7 @@ pub struct File {
     pub hosts: Option<Vec<String>>,
     pub retention: Option<String>,
     pub drain: Option<String>,
+    pub read_timeout: Option<String>,
     #[serde(default)]
     pub tls: Tls,
 }

@@ -144,6 +144,7 @@ fn config(settings: &Settings, folder: &DataFolder) -> Result<Config> {
         hosts: settings.hosts.value.clone(),
         tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
         workdir,
+        read_time_max: settings.read_timeout.value.to_std(),
         data: folder.path().to_owned(),
     })
 }

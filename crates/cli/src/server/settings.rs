@@ -54,6 +54,7 @@ pub struct Settings {
     pub tls_key: Setting<Option<PathBuf>>,
     pub retention: Setting<Span>,
     pub drain: Setting<Span>,
+    pub read_timeout: Setting<Span>,
 }
 
 /// What was given, and where.
@@ -139,6 +140,12 @@ impl Settings {
                 file.drain.as_ref(),
                 Span::from_secs(30),
             )?,
+            read_timeout: given.pick_span(
+                "read_timeout",
+                args.read_timeout.as_ref(),
+                file.read_timeout.as_ref(),
+                Span::from_secs(30),
+            )?,
         };
         settings.check()?;
         Ok(settings)
@@ -147,6 +154,9 @@ impl Settings {
     fn check(&self) -> Result<()> {
         if self.tls_certificate.value.is_some() != self.tls_key.value.is_some() {
             bail!("TLS needs both a certificate and a key: --tls-certificate and --tls-key");
+        }
+        if self.read_timeout.value == Span::ZERO {
+            bail!("read_timeout is 0: no request could ever arrive");
         }
         if self.listen.value.is_empty() {
             bail!("listen is empty: name at least one address");

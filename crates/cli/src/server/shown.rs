@@ -18,6 +18,7 @@ pub fn shown(settings: &Settings) -> String {
     line(&mut text, "hosts", &s.hosts, |value| strings(value));
     line(&mut text, "retention", &s.retention, quoted);
     line(&mut text, "drain", &s.drain, quoted);
+    line(&mut text, "read_timeout", &s.read_timeout, quoted);
     if let (Some(certificate), Some(key)) = (&s.tls_certificate.value, &s.tls_key.value) {
         text.push_str("\n[tls]\n");
         line(&mut text, "certificate", &s.tls_certificate, |_| quoted(&certificate.display()));

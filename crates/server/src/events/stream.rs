@@ -11,12 +11,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream::{self, Stream};
+use futures_util::stream::{self, Stream, StreamExt as _};
+use mainspring_core::ids::RunId;
 use serde::Deserialize;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 /// At most ten messages a second for each run.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -28,16 +29,28 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 #[into_params(parameter_in = Query)]
 pub struct EventsQuery {
     /// Only this run, and its tasks too.
+    #[param(value_type = Option<RunId>)]
     run: Option<String>,
     /// Only runs of this workflow.
     workflow: Option<String>,
 }
 
+/// One event of a stream.
+#[derive(Debug, ToSchema)]
+pub struct Heard {
+    /// What it tells.
+    pub event: String,
+    /// JSON.
+    pub data: String,
+    /// For `Last-Event-ID`, to go on behind it.
+    pub id: Option<String>,
+}
+
 /// Streams states as they change: `ready` or `reset` first, then `run` and, with `?run=`,
 /// `task`. States in between may be skipped, final ones never.
-#[utoipa::path(get, path = "/events", tag = "events", params(EventsQuery,
+#[utoipa::path(get, path = "/events", operation_id = "events", tag = "events", params(EventsQuery,
         ("Last-Event-ID" = Option<String>, Header, description = "the id of the last event heard")),
-    responses((status = 200, body = String, content_type = "text/event-stream"), (status = "default", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, body = Heard, content_type = "text/event-stream")))]
 pub async fn events(
     State(app): State<App>,
     Viewer(_): Viewer,
@@ -62,7 +75,7 @@ pub fn response(
     let unbuffered =
         [(HeaderName::from_static("x-accel-buffering"), "no"), (header::CACHE_CONTROL, "no-store")];
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
-    (unbuffered, Sse::new(events).keep_alive(keep_alive)).into_response()
+    (unbuffered, Sse::new(events.fuse()).keep_alive(keep_alive)).into_response()
 }
 
 fn told(reader: Reader, first: Told) -> impl Stream<Item = Result<Event, Infallible>> {

@@ -29,14 +29,16 @@ pub struct AuditView {
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
     /// Items on a page, from 1 to 1,000; 50 if not said.
+    #[param(minimum = 1, maximum = 1_000)]
     limit: Option<usize>,
     /// `next_cursor` of the page before.
+    #[param(pattern = "^[0-9a-fA-F]{16}$")]
     cursor: Option<String>,
 }
 
 /// Lists changes, newest first.
-#[utoipa::path(get, path = "/audit", tag = "audit", params(ListQuery),
-    responses((status = 200, body = Page<AuditView>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/audit", operation_id = "listAudit", tag = "audit", params(ListQuery),
+    responses((status = 200, body = Page<AuditView>)))]
 pub async fn list(
     State(app): State<App>,
     Admin(_): Admin,

@@ -4,7 +4,7 @@ use super::workflows::Workflow;
 use crate::app::App;
 use crate::auth::who::Admin;
 use crate::extract::Body;
-use crate::idempotency::{Turn, claim};
+use crate::idempotency::{IdempotencyKeyHeader, Turn, claim};
 use crate::problem::{Code, Fault, Problem};
 use axum::Json;
 use axum::extract::State;
@@ -32,12 +32,11 @@ pub struct Deployed {
 }
 
 /// Creates or updates a workflow from YAML or JSON.
-#[utoipa::path(post, path = "/workflows", tag = "workflows",
+#[utoipa::path(post, path = "/workflows", operation_id = "deployWorkflow", tag = "workflows",
     request_body(content((String = "application/yaml"), (serde_json::Value = "application/json"))),
-    params(("Idempotency-Key" = Option<String>, Header)),
+    params(IdempotencyKeyHeader),
     responses((status = 201, body = Deployed, description = "a new version"),
-        (status = 200, body = Deployed, description = "the version was there already"),
-        (status = "default", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, body = Deployed, description = "the version was there already")))]
 pub async fn deploy(
     State(app): State<App>,
     Admin(who): Admin,

@@ -33,15 +33,15 @@ impl Pulse {
 }
 
 /// The process answers.
-#[utoipa::path(get, path = "/healthz", tag = "health",
+#[utoipa::path(get, path = "/healthz", operation_id = "alive", tag = "health",
     responses((status = 200, body = String, content_type = "text/plain")))]
 pub async fn healthz() -> &'static str {
     "ok\n"
 }
 
 /// The server takes work: it is not shutting down, and its store answers.
-#[utoipa::path(get, path = "/readyz", tag = "health",
-    responses((status = 200, body = String, content_type = "text/plain"), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/readyz", operation_id = "ready", tag = "health",
+    responses((status = 200, body = String, content_type = "text/plain")))]
 pub async fn readyz(State(app): State<App>) -> Result<&'static str, Problem> {
     if !app.is_ready.load(Ordering::Relaxed) {
         return Err(Problem::new(Code::Stopping, "no new work is taken"));
@@ -51,8 +51,8 @@ pub async fn readyz(State(app): State<App>) -> Result<&'static str, Problem> {
 }
 
 /// Figures for Prometheus.
-#[utoipa::path(get, path = "/metrics", tag = "health",
-    responses((status = 200, body = String, content_type = "text/plain; version=0.0.4"), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/metrics", operation_id = "metrics", tag = "health",
+    responses((status = 200, body = String, content_type = "text/plain; version=0.0.4")))]
 pub async fn metrics(
     State(app): State<App>,
     crate::auth::who::Viewer(_): crate::auth::who::Viewer,

@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::auth::who::Viewer;
 use crate::events::follow::follow;
+use crate::events::stream::Heard;
 use crate::extract::{Path, Query};
 use crate::find::{Found, run_id};
 use crate::problem::{Code, Problem};
@@ -10,7 +11,8 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use mainspring_core::ids::TaskNo;
+use futures_util::StreamExt as _;
+use mainspring_core::ids::{RunId, TaskNo};
 use mainspring_core::kernel::row::Attempt;
 use mainspring_engine::logs::{Line, LogError, LogText, Stream, stream_word};
 use serde::Deserialize;
@@ -28,6 +30,7 @@ pub struct LogsQuery {
     /// The attempt's number; the last one if not said.
     attempt: Option<u32>,
     /// Only so many lines from the end.
+    #[param(maximum = 100_000)]
     tail: Option<usize>,
     /// Time and stream before each line.
     timestamps: Option<bool>,
@@ -36,12 +39,11 @@ pub struct LogsQuery {
 }
 
 /// Shows the log of an attempt.
-#[utoipa::path(get, path = "/runs/{id}/tasks/{name}/logs", tag = "tasks",
-    params(("id" = String, Path), ("name" = String, Path), LogsQuery),
+#[utoipa::path(get, path = "/runs/{id}/tasks/{name}/logs", operation_id = "taskLog", tag = "tasks",
+    params(("id" = RunId, Path), ("name" = String, Path), LogsQuery),
     responses((status = 200, description = "the text, or events `line` and `end`",
-            content((String = "text/plain"), (String = "text/event-stream"))),
-        (status = 206, body = String, content_type = "text/plain", description = "the range asked for"),
-        (status = "default", body = Problem, content_type = "application/problem+json")))]
+            content((String = "text/plain"), (Heard = "text/event-stream"))),
+        (status = 206, body = String, content_type = "text/plain", description = "the range asked for")))]
 pub async fn logs(
     State(app): State<App>,
     Viewer(_): Viewer,
@@ -52,6 +54,7 @@ pub async fn logs(
     if query.tail.is_some_and(|tail| tail > TAIL_MAX) {
         return Err(Problem::new(Code::BadQuery, format!("tail: at most {TAIL_MAX}")));
     }
+    let range = range(&headers)?;
     let found = app.found(run_id(&id)?).await?;
     let no = found.task_no(&name)?;
     if query.follow == Some(true) || wants_events(&headers) {
@@ -73,7 +76,7 @@ pub async fn logs(
     };
     let stamps = query.timestamps == Some(true);
     let rendered = Rendered { lines, stamps, open: None, done: false };
-    match range(&headers)? {
+    match range {
         None => Ok(text(StatusCode::OK, streamed(rendered))),
         Some(range) => partial(rendered, range).await,
     }
@@ -187,7 +190,8 @@ fn streamed(rendered: Rendered) -> Body {
             Ok((None, _)) | Err(_) => None,
         }
     });
-    Body::from_stream(stream)
+    // Whoever compresses it asks once more after its end.
+    Body::from_stream(stream.fuse())
 }
 
 /// First byte and last byte, both included.

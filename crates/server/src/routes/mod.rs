@@ -13,5 +13,7 @@ pub mod tokens;
 pub mod session;
 pub mod audit;
 pub mod health;
+pub mod problems;
+pub mod absent;
 pub mod openapi;
 pub mod router;

@@ -1,19 +1,38 @@
 //! `/openapi.json` and a readable page of it at `/docs`.
 
+use super::problems::{SESSION, TOKEN};
+use crate::auth::who::COOKIE;
+use crate::problem::Problem;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use std::fmt::Write as _;
 use std::sync::Arc;
-use utoipa::OpenApi;
 use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{Modify, OpenApi};
 
 #[derive(OpenApi, Debug)]
 #[openapi(info(
     title = "Mainspring",
     description = "A durable workflow engine. Errors are problem+json with a stable `code`.",
     license(name = "Apache-2.0", identifier = "Apache-2.0"),
-))]
+), components(schemas(Problem)), modifiers(&Guards))]
 pub struct Doc;
+
+/// How callers say who they are.
+struct Guards;
+
+impl Modify for Guards {
+    fn modify(&self, api: &mut utoipa::openapi::OpenApi) {
+        let components = api.components.get_or_insert_default();
+        let says = "Asked for as soon as there is a token; `mainspring tokens create` makes one.";
+        let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(says));
+        components.add_security_scheme(TOKEN, SecurityScheme::Http(token.build()));
+        let says = "What `POST /session` gives a browser for a token.";
+        let cookie = ApiKey::Cookie(ApiKeyValue::with_description(COOKIE, says));
+        components.add_security_scheme(SESSION, SecurityScheme::ApiKey(cookie));
+    }
+}
 
 /// The file and the page, made once.
 #[derive(Clone, Debug)]

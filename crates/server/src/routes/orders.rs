@@ -35,7 +35,7 @@ impl CancelQuery {
 pub struct RetryBody {
     /// All that failed or were cancelled if not said.
     #[serde(default)]
-    #[schema(value_type = Option<Vec<String>>)]
+    #[schema(value_type = Option<Vec<String>>, min_items = 1)]
     tasks: Option<Vec<Arc<str>>>,
 }
 
@@ -75,9 +75,9 @@ async fn order_task(
 }
 
 /// Cancels a run: no new attempt starts, live ones are stopped.
-#[utoipa::path(post, path = "/runs/{id}/cancel", tag = "runs",
-    params(("id" = String, Path), CancelQuery),
-    responses((status = 200, body = RunView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/runs/{id}/cancel", operation_id = "cancelRun", tag = "runs",
+    params(("id" = RunId, Path), CancelQuery),
+    responses((status = 200, body = RunView)))]
 pub async fn cancel(
     State(app): State<App>,
     Operator(who): Operator,
@@ -91,8 +91,8 @@ pub async fn cancel(
 }
 
 /// Pauses a run: no new attempt starts, live ones go on.
-#[utoipa::path(post, path = "/runs/{id}/pause", tag = "runs", params(("id" = String, Path)),
-    responses((status = 200, body = RunView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/runs/{id}/pause", operation_id = "pauseRun", tag = "runs", params(("id" = RunId, Path)),
+    responses((status = 200, body = RunView)))]
 pub async fn pause(
     State(app): State<App>,
     Operator(who): Operator,
@@ -104,8 +104,8 @@ pub async fn pause(
 }
 
 /// Lifts a run's pause.
-#[utoipa::path(post, path = "/runs/{id}/resume", tag = "runs", params(("id" = String, Path)),
-    responses((status = 200, body = RunView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/runs/{id}/resume", operation_id = "resumeRun", tag = "runs", params(("id" = RunId, Path)),
+    responses((status = 200, body = RunView)))]
 pub async fn resume(
     State(app): State<App>,
     Operator(who): Operator,
@@ -117,9 +117,9 @@ pub async fn resume(
 }
 
 /// Opens a failed or cancelled run again: what failed or was cancelled runs again.
-#[utoipa::path(post, path = "/runs/{id}/retry", tag = "runs", params(("id" = String, Path)),
+#[utoipa::path(post, path = "/runs/{id}/retry", operation_id = "retryRun", tag = "runs", params(("id" = RunId, Path)),
     request_body = RetryBody,
-    responses((status = 200, body = RunView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, body = RunView)))]
 pub async fn retry(
     State(app): State<App>,
     Operator(who): Operator,
@@ -138,9 +138,9 @@ pub async fn retry(
 }
 
 /// Cancels a task, and those below it that have not begun.
-#[utoipa::path(post, path = "/runs/{id}/tasks/{name}/cancel", tag = "tasks",
-    params(("id" = String, Path), ("name" = String, Path), CancelQuery),
-    responses((status = 200, body = TaskView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/runs/{id}/tasks/{name}/cancel", operation_id = "cancelTask", tag = "tasks",
+    params(("id" = RunId, Path), ("name" = String, Path), CancelQuery),
+    responses((status = 200, body = TaskView)))]
 pub async fn cancel_task(
     State(app): State<App>,
     Operator(who): Operator,
@@ -154,9 +154,9 @@ pub async fn cancel_task(
 }
 
 /// Holds a task; a live attempt of it is stopped, uncounted.
-#[utoipa::path(post, path = "/runs/{id}/tasks/{name}/pause", tag = "tasks",
-    params(("id" = String, Path), ("name" = String, Path)),
-    responses((status = 200, body = TaskView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/runs/{id}/tasks/{name}/pause", operation_id = "pauseTask", tag = "tasks",
+    params(("id" = RunId, Path), ("name" = String, Path)),
+    responses((status = 200, body = TaskView)))]
 pub async fn pause_task(
     State(app): State<App>,
     Operator(who): Operator,
@@ -168,9 +168,9 @@ pub async fn pause_task(
 }
 
 /// Lifts a task's hold.
-#[utoipa::path(post, path = "/runs/{id}/tasks/{name}/resume", tag = "tasks",
-    params(("id" = String, Path), ("name" = String, Path)),
-    responses((status = 200, body = TaskView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/runs/{id}/tasks/{name}/resume", operation_id = "resumeTask", tag = "tasks",
+    params(("id" = RunId, Path), ("name" = String, Path)),
+    responses((status = 200, body = TaskView)))]
 pub async fn resume_task(
     State(app): State<App>,
     Operator(who): Operator,
@@ -182,9 +182,9 @@ pub async fn resume_task(
 }
 
 /// Runs a failed or cancelled task again, and what follows from it.
-#[utoipa::path(post, path = "/runs/{id}/tasks/{name}/retry", tag = "tasks",
-    params(("id" = String, Path), ("name" = String, Path)),
-    responses((status = 200, body = TaskView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/runs/{id}/tasks/{name}/retry", operation_id = "retryTask", tag = "tasks",
+    params(("id" = RunId, Path), ("name" = String, Path)),
+    responses((status = 200, body = TaskView)))]
 pub async fn retry_task(
     State(app): State<App>,
     Operator(who): Operator,

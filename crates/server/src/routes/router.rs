@@ -1,8 +1,8 @@
 //! All routes, and the OpenAPI file that comes from them.
 
 use super::openapi::{Doc, Made};
+use super::{absent, problems, versions, workflows};
 use super::{audit, deploy, health, logs, orders, runs, session, tasks, tokens, trigger};
-use super::{versions, workflows};
 use crate::access;
 use crate::app::App;
 use crate::events::stream;
@@ -21,7 +21,7 @@ const COMPRESSED_FROM_BYTES: u64 = 1_024;
 
 /// The routes and their description.
 pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
-    OpenApiRouter::with_openapi(Doc::openapi())
+    let (router, mut api) = OpenApiRouter::with_openapi(Doc::openapi())
         .routes(routes!(workflows::list, deploy::deploy))
         .routes(routes!(workflows::get, workflows::delete))
         .routes(routes!(versions::list))
@@ -49,7 +49,10 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(health::metrics))
-        .split_for_parts()
+        .split_for_parts();
+    problems::describe(&mut api);
+    absent::describe(&mut api);
+    (router, api)
 }
 
 pub fn router(app: App) -> Router {

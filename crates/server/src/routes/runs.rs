@@ -9,6 +9,7 @@ use crate::find::run_id;
 use crate::problem::{Code, Problem};
 use axum::Json;
 use axum::extract::State;
+use mainspring_core::ids::RunId;
 use mainspring_core::kernel::row::{RunHead, RunProgress, RunStatus};
 use mainspring_core::time::Timestamp;
 use mainspring_core::view::shapes::{RunView, run_view};
@@ -21,6 +22,7 @@ use utoipa::IntoParams;
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
     /// Only these states, separated by commas.
+    #[param(value_type = Option<Vec<RunStatus>>, style = Form, explode = false, min_items = 1)]
     status: Option<String>,
     /// Only runs of this workflow.
     workflow: Option<String>,
@@ -31,10 +33,13 @@ pub struct ListQuery {
     #[param(value_type = Option<Timestamp>)]
     until: Option<String>,
     /// Only runs with these labels: `key=value`, separated by commas.
+    #[param(pattern = "^[^=,]+=[^,]*(,[^=,]+=[^,]*)*$")]
     label: Option<String>,
     /// Items on a page, from 1 to 1,000; 50 if not said.
+    #[param(minimum = 1, maximum = 1_000)]
     limit: Option<usize>,
     /// `next_cursor` of the page before.
+    #[param(pattern = "^[0-9a-fA-F]{48}$")]
     cursor: Option<String>,
 }
 
@@ -80,8 +85,8 @@ fn labels(text: &str) -> Result<Vec<(String, String)>, Problem> {
 }
 
 /// Lists runs, newest first, with the counts that are stored.
-#[utoipa::path(get, path = "/runs", tag = "runs", params(ListQuery),
-    responses((status = 200, body = Page<RunView>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/runs", operation_id = "listRuns", tag = "runs", params(ListQuery),
+    responses((status = 200, body = Page<RunView>)))]
 pub async fn list(
     State(app): State<App>,
     Viewer(_): Viewer,
@@ -94,8 +99,8 @@ pub async fn list(
 }
 
 /// Shows a run with the counts of its tasks by state.
-#[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = String, Path)),
-    responses((status = 200, body = RunView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/runs/{id}", operation_id = "getRun", tag = "runs", params(("id" = RunId, Path)),
+    responses((status = 200, body = RunView)))]
 pub async fn get(
     State(app): State<App>,
     Viewer(_): Viewer,

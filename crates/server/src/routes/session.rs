@@ -31,8 +31,8 @@ pub struct LoginBody {
 }
 
 /// Says who is asking.
-#[utoipa::path(get, path = "/session", tag = "session",
-    responses((status = 200, body = Session), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/session", operation_id = "getSession", tag = "session",
+    responses((status = 200, body = Session)))]
 pub async fn get(Viewer(who): Viewer) -> Json<Session> {
     Json(Session { name: who.name.to_string(), role: who.role })
 }
@@ -40,8 +40,8 @@ pub async fn get(Viewer(who): Viewer) -> Json<Session> {
 type Answer<T> = ([(HeaderName, HeaderValue); 1], T);
 
 /// Opens a session for a browser.
-#[utoipa::path(post, path = "/session", tag = "session", request_body = LoginBody,
-    responses((status = 200, body = Session), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/session", operation_id = "openSession", tag = "session", request_body = LoginBody,
+    responses((status = 200, body = Session)))]
 pub async fn login(
     State(app): State<App>,
     origin: crate::auth::who::Anyone,
@@ -77,8 +77,8 @@ pub async fn login(
 }
 
 /// Ends a browser's session.
-#[utoipa::path(delete, path = "/session", tag = "session",
-    responses((status = 204), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(delete, path = "/session", operation_id = "closeSession", tag = "session",
+    responses((status = 204)))]
 pub async fn logout(
     State(app): State<App>,
     Viewer(who): Viewer,

@@ -9,6 +9,7 @@ use crate::find::run_id;
 use crate::problem::{Code, Problem};
 use axum::Json;
 use axum::extract::State;
+use mainspring_core::ids::RunId;
 use mainspring_core::view::shapes::{AttemptView, TaskView, attempts};
 use mainspring_core::view::word::Word;
 use serde::Deserialize;
@@ -19,10 +20,13 @@ use utoipa::IntoParams;
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
     /// Only these states, separated by commas.
+    #[param(value_type = Option<Vec<Word>>, style = Form, explode = false, min_items = 1)]
     status: Option<String>,
     /// Items on a page, from 1 to 1,000; 50 if not said.
+    #[param(minimum = 1, maximum = 1_000)]
     limit: Option<usize>,
     /// `next_cursor` of the page before.
+    #[param(pattern = "^[0-9a-fA-F]{16}$")]
     cursor: Option<String>,
 }
 
@@ -39,9 +43,9 @@ fn statuses(text: &str) -> Result<Vec<Word>, Problem> {
 }
 
 /// Lists a run's tasks in the order of its definition.
-#[utoipa::path(get, path = "/runs/{id}/tasks", tag = "tasks",
-    params(("id" = String, Path), ListQuery),
-    responses((status = 200, body = Page<TaskView>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/runs/{id}/tasks", operation_id = "listTasks", tag = "tasks",
+    params(("id" = RunId, Path), ListQuery),
+    responses((status = 200, body = Page<TaskView>)))]
 pub async fn list(
     State(app): State<App>,
     Viewer(_): Viewer,
@@ -61,9 +65,9 @@ pub async fn list(
 }
 
 /// Shows a task.
-#[utoipa::path(get, path = "/runs/{id}/tasks/{name}", tag = "tasks",
-    params(("id" = String, Path), ("name" = String, Path)),
-    responses((status = 200, body = TaskView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/runs/{id}/tasks/{name}", operation_id = "getTask", tag = "tasks",
+    params(("id" = RunId, Path), ("name" = String, Path)),
+    responses((status = 200, body = TaskView)))]
 pub async fn get(
     State(app): State<App>,
     Viewer(_): Viewer,
@@ -75,9 +79,9 @@ pub async fn get(
 }
 
 /// Lists a task's attempts, the current one last.
-#[utoipa::path(get, path = "/runs/{id}/tasks/{name}/attempts", tag = "tasks",
-    params(("id" = String, Path), ("name" = String, Path)),
-    responses((status = 200, body = Page<AttemptView>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/runs/{id}/tasks/{name}/attempts", operation_id = "listAttempts", tag = "tasks",
+    params(("id" = RunId, Path), ("name" = String, Path)),
+    responses((status = 200, body = Page<AttemptView>)))]
 pub async fn attempts_of(
     State(app): State<App>,
     Viewer(_): Viewer,

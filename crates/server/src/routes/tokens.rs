@@ -6,6 +6,7 @@ use crate::auth::secret;
 use crate::auth::who::Admin;
 use crate::extract::{Body, Path};
 use crate::problem::{Code, Problem};
+use crate::whole::whole_or_none;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -52,16 +53,18 @@ pub struct NewToken {
 #[serde(deny_unknown_fields)]
 pub struct NewTokenBody {
     /// Stands in records for whoever uses it.
+    #[schema(min_length = 1, max_length = 128, pattern = "^[^\\u0000]*$")]
     name: String,
     role: Role,
     /// Valid for so many seconds; for good if not said.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_or_none")]
+    #[schema(minimum = 1, maximum = 4_294_967_295_u32, format = Int64)]
     expires_in_seconds: Option<u32>,
 }
 
 /// Lists tokens.
-#[utoipa::path(get, path = "/tokens", tag = "tokens",
-    responses((status = 200, body = Page<TokenView>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/tokens", operation_id = "listTokens", tag = "tokens",
+    responses((status = 200, body = Page<TokenView>)))]
 pub async fn list(State(app): State<App>, Admin(_): Admin) -> Json<Page<TokenView>> {
     let tokens = app.tokens.all();
     let bearers = tokens.iter().filter(|row| row.kind == TokenKind::Bearer);
@@ -69,8 +72,8 @@ pub async fn list(State(app): State<App>, Admin(_): Admin) -> Json<Page<TokenVie
 }
 
 /// Makes a token.
-#[utoipa::path(post, path = "/tokens", tag = "tokens", request_body = NewTokenBody,
-    responses((status = 201, body = NewToken), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/tokens", operation_id = "createToken", tag = "tokens", request_body = NewTokenBody,
+    responses((status = 201, body = NewToken)))]
 pub async fn create(
     State(app): State<App>,
     Admin(who): Admin,
@@ -105,8 +108,8 @@ pub async fn create(
 }
 
 /// Revokes a token, and every session opened with it.
-#[utoipa::path(delete, path = "/tokens/{id}", tag = "tokens", params(("id" = String, Path)),
-    responses((status = 204), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(delete, path = "/tokens/{id}", operation_id = "revokeToken", tag = "tokens", params(("id" = String, Path, format = Uuid)),
+    responses((status = 204)))]
 pub async fn revoke(
     State(app): State<App>,
     Admin(who): Admin,

@@ -4,8 +4,9 @@ use crate::app::App;
 use crate::auth::who::{Operator, Who};
 use crate::definitions::Version;
 use crate::extract::{Body, Path};
-use crate::idempotency::{Turn, claim};
+use crate::idempotency::{IdempotencyKeyHeader, Turn, claim};
 use crate::problem::{Code, Problem};
+use crate::whole::{whole, whole_or_none};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -19,6 +20,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
 /// What to run it with.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -29,20 +31,37 @@ pub struct TriggerBody {
     #[schema(value_type = Option<Object>)]
     input: Option<RawJson>,
     #[serde(default)]
+    #[schema(schema_with = labels_schema)]
     labels: BTreeMap<String, String>,
     /// Higher first.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
+    #[schema(minimum = -1_000_000, maximum = 1_000_000)]
     priority: i32,
     /// The latest if not said.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_or_none")]
     version: Option<u32>,
 }
 
+fn labels_schema() -> Object {
+    let text = || {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .max_length(Some(LABEL_BYTES_MAX))
+            .pattern(Some("^[^\\u0000]*$"))
+    };
+    ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .max_properties(Some(LABELS_MAX))
+        .property_names(Some(text().min_length(Some(1))))
+        .additional_properties(Some(text()))
+        .build()
+}
+
 /// Starts a run.
-#[utoipa::path(post, path = "/workflows/{name}/runs", tag = "workflows",
-    params(("name" = String, Path), ("Idempotency-Key" = Option<String>, Header)),
+#[utoipa::path(post, path = "/workflows/{name}/runs", operation_id = "triggerRun", tag = "workflows",
+    params(("name" = String, Path), IdempotencyKeyHeader),
     request_body = TriggerBody,
-    responses((status = 202, body = RunView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 202, body = RunView)))]
 pub async fn trigger(
     State(app): State<App>,
     Operator(who): Operator,

@@ -44,15 +44,17 @@ impl VersionView {
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
     /// Items on a page, from 1 to 1,000; 50 if not said.
+    #[param(minimum = 1, maximum = 1_000)]
     limit: Option<usize>,
     /// `next_cursor` of the page before.
+    #[param(pattern = "^[0-9a-fA-F]{16}$")]
     cursor: Option<String>,
 }
 
 /// Lists the versions of a workflow, newest first.
-#[utoipa::path(get, path = "/workflows/{name}/versions", tag = "workflows",
+#[utoipa::path(get, path = "/workflows/{name}/versions", operation_id = "listVersions", tag = "workflows",
     params(("name" = String, Path), ListQuery),
-    responses((status = 200, body = Page<VersionView>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, body = Page<VersionView>)))]
 pub async fn list(
     State(app): State<App>,
     Viewer(_): Viewer,
@@ -70,9 +72,9 @@ pub async fn list(
 }
 
 /// Shows a version with its text. `latest` is the latest one.
-#[utoipa::path(get, path = "/workflows/{name}/versions/{number}", tag = "workflows",
+#[utoipa::path(get, path = "/workflows/{name}/versions/{number}", operation_id = "getVersion", tag = "workflows",
     params(("name" = String, Path), ("number" = String, Path, description = "a number, or `latest`")),
-    responses((status = 200, body = VersionView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, body = VersionView)))]
 pub async fn get(
     State(app): State<App>,
     Viewer(_): Viewer,

@@ -60,14 +60,16 @@ impl Workflow {
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
     /// Items on a page, from 1 to 1,000; 50 if not said.
+    #[param(minimum = 1, maximum = 1_000)]
     limit: Option<usize>,
     /// `next_cursor` of the page before.
+    #[param(pattern = "^([0-7][0-9a-fA-F])*$")]
     cursor: Option<String>,
 }
 
 /// Lists workflows by name.
-#[utoipa::path(get, path = "/workflows", tag = "workflows", params(ListQuery),
-    responses((status = 200, body = Page<Workflow>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/workflows", operation_id = "listWorkflows", tag = "workflows", params(ListQuery),
+    responses((status = 200, body = Page<Workflow>)))]
 pub async fn list(
     State(app): State<App>,
     Viewer(_): Viewer,
@@ -85,8 +87,8 @@ pub async fn list(
 }
 
 /// Shows a workflow.
-#[utoipa::path(get, path = "/workflows/{name}", tag = "workflows", params(("name" = String, Path)),
-    responses((status = 200, body = Workflow), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/workflows/{name}", operation_id = "getWorkflow", tag = "workflows", params(("name" = String, Path)),
+    responses((status = 200, body = Workflow)))]
 pub async fn get(
     State(app): State<App>,
     Viewer(_): Viewer,
@@ -106,9 +108,9 @@ pub struct DeleteQuery {
 }
 
 /// Hides a workflow. Its history stays until retention takes it.
-#[utoipa::path(delete, path = "/workflows/{name}", tag = "workflows",
+#[utoipa::path(delete, path = "/workflows/{name}", operation_id = "deleteWorkflow", tag = "workflows",
     params(("name" = String, Path), DeleteQuery),
-    responses((status = 204), (status = "default", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 204)))]
 pub async fn delete(
     State(app): State<App>,
     Admin(who): Admin,

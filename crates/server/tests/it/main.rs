@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+mod shaky;
+mod by_hand;
 mod rig;
 mod workflows;
 mod runs;
@@ -10,4 +12,5 @@ mod keys;
 mod permissions;
 mod hostile;
 mod streams;
+mod codes;
 mod described;

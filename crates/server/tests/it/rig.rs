@@ -1,5 +1,7 @@
 //! A server without a socket.
 
+use crate::by_hand::ByHand;
+use crate::shaky::Shaky;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
@@ -7,21 +9,26 @@ use axum::http::{HeaderMap, Method, Request, StatusCode};
 use mainspring_core::ids::{SchedulerId, TokenId};
 use mainspring_core::kernel::record::{Role, TokenKind, TokenRow};
 use mainspring_core::time::Timestamp;
-use mainspring_engine::{Engine, EngineConfig, Executors, Load};
+use mainspring_core::work::ExecutorKind;
+use mainspring_engine::{Engine, EngineConfig, Executors, Load, Reports};
 use mainspring_server::auth::secret;
 use mainspring_server::auth::who::Peer;
 use mainspring_server::routes::router::router;
 use mainspring_server::{App, Config, Hub};
-use mainspring_store::Memory;
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 use tower::ServiceExt as _;
 
 pub const NOOPS: &str = "name: w\ntasks:\n  a: {noop: {}}\n  b: {noop: {}, depends_on: [a]}\n";
 
+/// For bodies: they are there at once.
+const PATIENCE: Duration = Duration::from_secs(600);
+
 pub struct Rig {
     pub app: App,
     pub router: Router,
+    pub store: Arc<Shaky>,
     folder: tempfile::TempDir,
 }
 
@@ -51,30 +58,55 @@ impl Answer {
 }
 
 impl Rig {
+    /// One where no attempt ever starts: there is nobody to carry it out.
     pub async fn new() -> Self {
+        Self::with((0, PATIENCE), |_| Executors::new()).await
+    }
+
+    /// One that waits for nobody's body.
+    pub async fn impatient() -> Self {
+        Self::with((0, Duration::from_millis(1)), |_| Executors::new()).await
+    }
+
+    /// One whose tasks are carried out by hand.
+    pub async fn at_work() -> (Self, Arc<ByHand>) {
+        let mut hand = None;
+        let rig = Self::with((100, PATIENCE), |reports| {
+            let made = hand.insert(Arc::new(ByHand::new(reports)));
+            Executors::from([(ExecutorKind::Process, Arc::clone(made) as _)])
+        });
+        let rig = rig.await;
+        (rig, hand.unwrap())
+    }
+
+    async fn with(
+        (total, read_time_max): (u32, Duration),
+        executors: impl FnOnce(Arc<dyn Reports>) -> Executors,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (store, hub) = (Arc::new(Memory::default()), Arc::new(Hub::default()));
+        let (store, hub) = (Arc::new(Shaky::default()), Arc::new(Hub::default()));
         let scheduler = SchedulerId::from_bytes([5; 16]);
         let config = EngineConfig {
             store: Arc::clone(&store) as _,
             scheduler,
-            // No attempt ever starts: there is nobody to carry it out.
-            limits: vec![("total".to_owned(), 0)],
+            limits: vec![("total".to_owned(), total), ("executor:process".to_owned(), total)],
             load: Load::All,
             observer: Arc::clone(&hub) as _,
             store_patience: None,
         };
-        let engine = Engine::start(config, |_| Ok(Executors::new())).await.unwrap();
+        let engine = Engine::start(config, |reports| Ok(executors(reports))).await.unwrap();
         let config = Config {
             listen: Vec::new(),
             insecure: false,
             hosts: Vec::new(),
             tls: None,
             workdir: "/".into(),
+            read_time_max,
             data: folder.path().to_owned(),
         };
-        let app = App::new(Arc::new(engine), store, (scheduler, hub), config).await.unwrap();
-        Self { router: router(app.clone()), app, folder }
+        let kept = Arc::clone(&store) as _;
+        let app = App::new(Arc::new(engine), kept, (scheduler, hub), config).await.unwrap();
+        Self { router: router(app.clone()), app, store, folder }
     }
 
     /// One that asks for tokens, with a token of each role: viewer, operator, admin.

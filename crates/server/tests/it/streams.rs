@@ -3,6 +3,7 @@
 use crate::rig::{NOOPS, Rig, request};
 use axum::http::{Method, StatusCode};
 use futures_util::StreamExt as _;
+use mainspring_core::work::Outcome;
 
 /// Reads events until one has this name; all that were read.
 async fn until(body: &mut axum::body::BodyDataStream, name: &str) -> String {
@@ -96,4 +97,21 @@ async fn a_task_that_is_settled_has_nothing_to_follow() {
     assert_eq!(answer.headers["content-type"], "text/event-stream");
     assert!(answer.text.contains("event: end\ndata: {\"status\":\"success\"}"), "{}", answer.text);
     assert!(rig.folder().exists());
+}
+
+/// Whatever is compressed is asked for more after its end.
+#[tokio::test]
+async fn a_log_is_read_by_somebody_who_takes_gzip() {
+    let (rig, hand) = Rig::at_work().await;
+    rig.deploy("name: w\ntasks: {a: {run: x}}\n").await;
+    let run = rig.post("/workflows/w/runs", "{}").await.json();
+    hand.started("a").await;
+    hand.end("a", Outcome::Success(None));
+    let path = format!("/runs/{}/tasks/a/logs", run["id"].as_str().unwrap());
+    let followed = rig.get(&format!("{path}?follow=true")).await.text;
+    assert!(followed.contains("a line") && followed.contains("event: end"), "{followed}");
+    assert_eq!(rig.get(&path).await.text, "a line\n");
+    let answer = rig.ask(request(Method::GET, &path, &[("accept-encoding", "gzip")], "")).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(answer.headers["content-encoding"], "gzip");
 }

@@ -1,0 +1,145 @@
+//! A store in memory that fails in the way a test says.
+
+use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
+use mainspring_core::kernel::row::{
+    AttemptRow, Log, RunHead, RunProgress, VersionRow, WorkflowRow,
+};
+use mainspring_core::time::Timestamp;
+use mainspring_core::world::batch::Change;
+use mainspring_store::{
+    Audited, CommitError, Done, Expired, Fence, Memory, ReadError, Reading, Registration,
+    RunsQuery, Store, StoredRun, VersionsQuery,
+};
+use std::sync::Mutex;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fault {
+    #[default]
+    None,
+    /// Nobody answers.
+    Unreachable,
+    /// What is there contradicts itself.
+    Damaged,
+    /// The next commit fails.
+    CommitLost,
+    /// Commits take until the fault is over.
+    CommitsWait,
+}
+
+#[derive(Default)]
+pub struct Shaky {
+    pub memory: Memory,
+    fault: Mutex<Fault>,
+    waiting: Mutex<Vec<(Fence, Vec<Change>, Done)>>,
+}
+
+impl Shaky {
+    pub fn set(&self, fault: Fault) {
+        *self.fault.lock().unwrap() = fault;
+        if fault != Fault::CommitsWait {
+            for (fence, changes, done) in self.waiting.lock().unwrap().drain(..) {
+                self.memory.commit(fence, changes, done);
+            }
+        }
+    }
+
+    fn read<'a, T: Send + 'a>(&self, answer: Reading<'a, T>) -> Reading<'a, T> {
+        let error = match *self.fault.lock().unwrap() {
+            Fault::Unreachable => {
+                ReadError::Failed { what: "nobody answers".to_owned(), source: None }
+            }
+            Fault::Damaged => ReadError::Damaged("a row is missing".to_owned()),
+            Fault::None | Fault::CommitLost | Fault::CommitsWait => return answer,
+        };
+        Box::pin(std::future::ready(Err(error)))
+    }
+}
+
+impl Store for Shaky {
+    fn register(&self, scheduler: SchedulerId) -> Reading<'_, Registration> {
+        self.read(self.memory.register(scheduler))
+    }
+
+    fn commit(&self, fence: Fence, changes: Vec<Change>, done: Done) {
+        let mut fault = self.fault.lock().unwrap();
+        match *fault {
+            Fault::CommitLost => {
+                *fault = Fault::None;
+                done(Err(CommitError::Failed {
+                    what: "the disk is full".to_owned(),
+                    source: None,
+                }));
+            }
+            Fault::CommitsWait => self.waiting.lock().unwrap().push((fence, changes, done)),
+            Fault::None | Fault::Unreachable | Fault::Damaged => {
+                self.memory.commit(fence, changes, done);
+            }
+        }
+    }
+
+    fn unfinished(&self, scheduler: SchedulerId) -> Reading<'_, Vec<(RunKey, RunId)>> {
+        self.read(self.memory.unfinished(scheduler))
+    }
+
+    fn run(&self, id: RunId) -> Reading<'_, Option<StoredRun>> {
+        self.read(self.memory.run(id))
+    }
+
+    fn runs(&self, query: RunsQuery) -> Reading<'_, Vec<(RunHead, RunProgress)>> {
+        self.read(self.memory.runs(query))
+    }
+
+    fn version(&self, workflow: &str, number: Option<u32>) -> Reading<'_, Option<VersionRow>> {
+        self.read(self.memory.version(workflow, number))
+    }
+
+    fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>> {
+        self.read(self.memory.attempts(run))
+    }
+
+    fn log(&self, run: RunKey, attempt: AttemptId) -> Reading<'_, Option<Log>> {
+        self.read(self.memory.log(run, attempt))
+    }
+
+    fn workflow(&self, name: &str) -> Reading<'_, Option<WorkflowRow>> {
+        self.read(self.memory.workflow(name))
+    }
+
+    fn workflows(&self, after: Option<&str>, limit: usize) -> Reading<'_, Vec<WorkflowRow>> {
+        self.read(self.memory.workflows(after, limit))
+    }
+
+    fn versions(&self, query: VersionsQuery<'_>) -> Reading<'_, Vec<VersionRow>> {
+        self.read(self.memory.versions(query))
+    }
+
+    fn changed(
+        &self,
+        scheduler: SchedulerId,
+        after: u64,
+        limit: usize,
+    ) -> Reading<'_, Vec<(RunHead, RunProgress)>> {
+        self.read(self.memory.changed(scheduler, after, limit))
+    }
+
+    fn key(&self, key: &IdempotencyKey) -> Reading<'_, Option<KeyRow>> {
+        self.read(self.memory.key(key))
+    }
+
+    fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {
+        self.read(self.memory.audit(below, limit))
+    }
+
+    fn tokens(&self) -> Reading<'_, Vec<TokenRow>> {
+        self.read(self.memory.tokens())
+    }
+
+    fn expired(&self, before: Timestamp, limit: usize) -> Reading<'_, Vec<Expired>> {
+        self.read(self.memory.expired(before, limit))
+    }
+
+    fn ping(&self) -> Reading<'_, ()> {
+        self.read(self.memory.ping())
+    }
+}
