@@ -35,6 +35,13 @@ pub fn files(root: &Path) -> Result<BTreeSet<String>> {
     Ok(listed.split('\0').filter(present).map(str::to_owned).collect())
 }
 
+/// Where cargo puts what it builds: this program is there.
+pub fn target_folder() -> Result<PathBuf> {
+    let own = std::env::current_exe().context("this program has no place")?;
+    let folder = own.parent().and_then(Path::parent).map(Path::to_path_buf);
+    folder.with_context(|| format!("{} is not in a target directory", own.display()))
+}
+
 /// A command of the cargo that started this one, in `root`.
 pub fn cargo(root: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
 use crate::checkout::{self, cargo};
+use crate::fuzz;
 use crate::tidy;
 use crate::tools::{self, Runner};
 
@@ -24,6 +25,8 @@ pub enum Step {
     Tidy,
     /// Examples in doc comments
     Doc,
+    /// The API under requests that a machine makes up
+    Fuzz,
     /// All other tests
     Test,
 }
@@ -65,6 +68,9 @@ pub fn run(root: &Path, step: Step) -> Result<Duration> {
         Step::Tidy => announced(name, "the house rules", || tidy::report::run(root)),
         Step::Doc if has_doc_tests(root)? => cargo_step(root, name, DOC),
         Step::Doc => announced(name, "no examples in doc comments, nothing to run", || Ok(())),
+        Step::Fuzz => {
+            announced(name, "schemathesis against the real server", || fuzz::rounds::step(root))
+        }
         Step::Test => match tools::runner(root) {
             Runner::Nextest => cargo_step(root, name, NEXTEST),
             Runner::CargoTest => cargo_step(root, name, CARGO_TEST),
@@ -133,6 +139,7 @@ fn name(step: Step) -> &'static str {
         Step::Clippy => "clippy",
         Step::Tidy => "tidy",
         Step::Doc => "doc",
+        Step::Fuzz => "fuzz",
         Step::Test => "test",
     }
 }

@@ -11,6 +11,7 @@ mod bench;
 mod checkout;
 mod clean_clone;
 mod door;
+mod fuzz;
 mod generated;
 mod mutants;
 mod sim;
@@ -53,6 +54,8 @@ enum Command {
         #[arg(long)]
         named: Option<String>,
     },
+    /// Ask a real server whatever its OpenAPI file allows and forbids, and check every answer
+    Fuzz(fuzz::rounds::Args),
     /// Write the files that come from code: docs/states.md
     Gen,
     /// Measure what it costs, beside what the machine can do
@@ -77,6 +80,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
         Command::Test { only: None } => door::pass(&root),
         Command::Test { only: Some(step) } => door::run(&root, *step).map(drop),
         Command::Bench(args) => bench::run(&root, args),
+        Command::Fuzz(args) => fuzz::rounds::run(&root, args),
         Command::Tidy => tidy::report::run(&root),
         Command::Sim { options } => sim::run(&root, options),
         Command::Mutants { seeds, named } => mutants::hunt::run(&root, *seeds, named.as_deref()),

@@ -1,5 +1,5 @@
 //! What the other steps need, installed when it is missing. Debian packages: `postgresql`, whose
-//! programs the tests start for themselves; the C compiler that SQLite is built with is the
+//! programs the tests start for themselves, and `python3-venv` for the fuzzer; the C compiler that SQLite is built with is the
 //! linker that Rust already needs.
 
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::checkout::cargo;
+use crate::fuzz::python;
 
 /// The version that is installed where there is none; any other that is present will do.
 const NEXTEST_VERSION: &str = "0.9.143";
@@ -23,6 +24,7 @@ pub enum Runner {
 /// Makes sure that format, clippy, PostgreSQL and a test runner are there.
 pub fn install(root: &Path) -> Result<()> {
     install_postgres()?;
+    python::install(root)?;
     for component in ["rustfmt", "clippy"] {
         let subcommand = if component == "rustfmt" { "fmt" } else { "clippy" };
         if !is_present(root, subcommand) {
@@ -56,16 +58,7 @@ fn install_postgres() -> Result<()> {
     if has_postgres() {
         return Ok(());
     }
-    eprintln!("PostgreSQL is missing: installing the Debian package postgresql");
-    let installed = ["update", "install"].iter().all(|verb| {
-        let mut apt = Command::new("apt-get");
-        apt.args(["--yes", "--quiet", verb]).env("DEBIAN_FRONTEND", "noninteractive");
-        if *verb == "install" {
-            apt.args(["--no-install-recommends", "postgresql"]);
-        }
-        apt.status().is_ok_and(|status| status.success())
-    });
-    if installed && has_postgres() {
+    if install_debian("postgresql") && has_postgres() {
         return Ok(());
     }
     bail!(
@@ -73,6 +66,19 @@ fn install_postgres() -> Result<()> {
          version 15 or later, on Debian with `sudo apt-get install postgresql`, elsewhere so \
          that `postgres` and `initdb` are on PATH"
     )
+}
+
+/// Whether a Debian package could be installed, which takes Debian and root.
+pub fn install_debian(package: &str) -> bool {
+    eprintln!("installing the Debian package {package}");
+    ["update", "install"].iter().all(|verb| {
+        let mut apt = Command::new("apt-get");
+        apt.args(["--yes", "--quiet", verb]).env("DEBIAN_FRONTEND", "noninteractive");
+        if *verb == "install" {
+            apt.args(["--no-install-recommends", package]);
+        }
+        apt.status().is_ok_and(|status| status.success())
+    })
 }
 
 fn has_postgres() -> bool {

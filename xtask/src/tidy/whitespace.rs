@@ -52,8 +52,8 @@ mod tests {
     #[test]
     fn a_missing_newline_is_found() {
         assert_eq!(text("a\nb"), [2]);
-        assert_eq!(text("a\n"), []);
-        assert_eq!(text(""), []);
+        assert!(text("a\n").is_empty());
+        assert!(text("").is_empty());
     }
 
     #[test]
