@@ -57,6 +57,10 @@ impl FromRequest<App> for Body {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        // Whoever says so beforehand need not send it.
+        if request.body().size_hint().lower() > DEFINITION_BYTES_MAX as u64 {
+            return Err(too_large());
+        }
         let bytes = request.body().size_hint().upper().and_then(|most| usize::try_from(most).ok());
         let share = app.room.for_body(bytes.unwrap_or(DEFINITION_BYTES_MAX))?;
         let said = request.headers().get(header::CONTENT_TYPE);
@@ -76,12 +80,15 @@ impl FromRequest<App> for Body {
     }
 }
 
+fn too_large() -> Problem {
+    Problem::new(Code::BodyTooLarge, format!("at most {DEFINITION_BYTES_MAX} bytes are taken"))
+}
+
 fn unreadable(error: &axum::Error) -> Problem {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if error.is::<http_body_util::LengthLimitError>() {
-            let detail = format!("at most {DEFINITION_BYTES_MAX} bytes are taken");
-            return Problem::new(Code::BodyTooLarge, detail);
+            return too_large();
         }
         cause = error.source();
     }

@@ -1,6 +1,6 @@
 //! A server that dies under whoever listens to it, and comes back.
 
-use crate::door::{Door, Served};
+use crate::door::{Door, Served, Way};
 use crate::wire::Wire;
 use rustix::process::Signal;
 
@@ -10,8 +10,8 @@ tasks:
   a: { run: 'echo one; echo up > up; cat gate; echo two' }
 ";
 
-fn gated(door: Door) -> Served {
-    let served = Served::with(door, W);
+fn gated(way: impl Into<Way>) -> Served {
+    let served = Served::with(way, W);
     served.bench.fifo("up");
     served.bench.fifo("gate");
     served
@@ -19,8 +19,8 @@ fn gated(door: Door) -> Served {
 
 #[test]
 fn watch_goes_on_when_the_server_is_back() {
-    for door in Door::ALL {
-        let mut served = gated(door);
+    for way in Way::ALL {
+        let mut served = gated(way);
         let id = served.trigger(&[]);
         assert_eq!(served.bench.hear("up"), "up\n");
         let mut watch = served.start(&["watch", &id]);
@@ -54,8 +54,8 @@ fn a_run_that_ended_while_nobody_listened_is_heard_of() {
 
 #[test]
 fn a_log_goes_on_when_the_server_is_back() {
-    for door in Door::ALL {
-        let mut served = gated(door);
+    for way in Way::ALL {
+        let mut served = gated(way);
         let id = served.trigger(&[]);
         assert_eq!(served.bench.hear("up"), "up\n");
         let mut logs = served.start(&["logs", &id, "a", "-f"]);

@@ -1,6 +1,6 @@
 //! `doctor` and `completions`.
 
-use crate::door::{Door, Served};
+use crate::door::{Base, Door, Served, Way};
 use crate::rig::{Bench, finish};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
@@ -20,12 +20,15 @@ fn all_is_well_where_nothing_is() {
 
 #[test]
 fn a_server_is_looked_at_through_both_doors() {
-    for door in Door::ALL {
-        let served = Served::new(door);
+    for way in Way::ALL {
+        let served = Served::new(way);
         let done = served.run(&["doctor"]);
         done.is(0).prints("is ready");
-        if door == Door::Socket {
-            done.prints("process ").prints("mainspring.db").prints("owner, admin");
+        if way.door == Door::Socket {
+            done.prints("process ").prints("owner, admin");
+        }
+        if way == (Way { door: Door::Socket, base: Base::Sqlite }) {
+            done.prints("mainspring.db");
         }
         served.run(&["doctor", "-o", "yaml"]).is(0).prints("well: true");
     }

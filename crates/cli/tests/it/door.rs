@@ -1,6 +1,7 @@
-//! A server at work, and the two doors that lead to it.
+//! A server at work on either kind of database, and the two doors that lead to it.
 
 use crate::rig::{Bench, Done, Running};
+use mainspring_throwaway::{Database, database};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -13,8 +14,40 @@ pub enum Door {
     Socket,
 }
 
-impl Door {
-    pub const ALL: [Self; 2] = [Self::Address, Self::Socket];
+/// Where the server keeps what it knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// The file in its data folder.
+    Sqlite,
+    /// A PostgreSQL database, made for this test.
+    Postgres,
+}
+
+impl Base {
+    pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
+}
+
+/// A door, and what is behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    pub door: Door,
+    pub base: Base,
+}
+
+impl Way {
+    pub const ALL: [Self; 4] = [
+        Self { door: Door::Address, base: Base::Sqlite },
+        Self { door: Door::Socket, base: Base::Sqlite },
+        Self { door: Door::Address, base: Base::Postgres },
+        Self { door: Door::Socket, base: Base::Postgres },
+    ];
+}
+
+/// Where it makes no difference, the file.
+impl From<Door> for Way {
+    fn from(door: Door) -> Self {
+        Self { door, base: Base::Sqlite }
+    }
 }
 
 pub struct Served {
@@ -22,13 +55,27 @@ pub struct Served {
     server: Option<Running>,
     pub url: String,
     door: Door,
+    /// Dropped after the server that uses it.
+    database: Option<Database>,
 }
 
 impl Served {
-    pub fn new(door: Door) -> Self {
+    pub fn new(way: impl Into<Way>) -> Self {
+        let Way { door, base } = way.into();
+        let database = (base == Base::Postgres).then(database);
+        Self::started(door, database, &[])
+    }
+
+    /// With more arguments for the server.
+    pub fn started_with(args: &[&str]) -> Self {
+        Self::started(Door::Address, None, args)
+    }
+
+    fn started(door: Door, database: Option<Database>, args: &[&str]) -> Self {
         let bench = Bench::new();
-        let (server, url) = begin(&bench, &["--listen", "127.0.0.1:0"]);
-        Self { bench, server: Some(server), url, door }
+        let args = [&["--listen", "127.0.0.1:0"], args].concat();
+        let (server, url) = begin(&bench, database.as_ref(), &args);
+        Self { bench, server: Some(server), url, door, database }
     }
 
     /// Over TLS, with a certificate for `localhost` in `cert.pem`.
@@ -39,14 +86,14 @@ impl Served {
         bench.write("key.pem", made.signing_key.serialize_pem());
         let tls = ["--tls-certificate", "cert.pem", "--tls-key", "key.pem"];
         let args: Vec<&str> = [&["--listen", "127.0.0.1:0"][..], &tls].concat();
-        let (server, url) = begin(&bench, &args);
+        let (server, url) = begin(&bench, None, &args);
         let url = url.replace("http://127.0.0.1", "https://localhost");
-        Self { bench, server: Some(server), url, door: Door::Address }
+        Self { bench, server: Some(server), url, door: Door::Address, database: None }
     }
 
     /// With one workflow deployed from `w.yaml`.
-    pub fn with(door: Door, workflow: &str) -> Self {
-        let served = Self::new(door);
+    pub fn with(way: impl Into<Way>, workflow: &str) -> Self {
+        let served = Self::new(way);
         served.bench.write("w.yaml", workflow);
         served.run(&["apply", "w.yaml"]).is(0);
         served
@@ -84,12 +131,25 @@ impl Served {
     /// At the same address as before.
     pub fn begin_again(&mut self) {
         let address = self.url.strip_prefix("http://").expect("an address").to_owned();
-        self.server = Some(begin(&self.bench, &["--listen", &address]).0);
+        let args = ["--listen", &address];
+        self.server = Some(begin(&self.bench, self.database.as_ref(), &args).0);
+    }
+
+    /// Memory the server has in use, as the kernel counts it.
+    pub fn memory_mib(&self) -> u64 {
+        let pid = self.server.as_ref().expect("it runs").pid();
+        let path = format!("/proc/{}/status", pid.as_raw_nonzero());
+        let status = std::fs::read_to_string(path).expect("/proc");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
+        let kib: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
+        kib / 1_024
     }
 }
 
-fn begin(bench: &Bench, args: &[&str]) -> (Running, String) {
-    let mut server = bench.start(&[&["server"], args].concat());
+fn begin(bench: &Bench, database: Option<&Database>, args: &[&str]) -> (Running, String) {
+    let url = database.map(Database::url);
+    let database: Vec<&str> = url.iter().flat_map(|url| ["--database", url]).collect();
+    let mut server = bench.start(&[&["server"], args, &database].concat());
     let line = server.until("listening");
     let line: Value = serde_json::from_str(&line).expect("a line of JSON");
     let address = line["address"].as_str().expect("an address").to_owned();

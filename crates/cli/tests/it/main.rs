@@ -8,6 +8,7 @@
 mod rig;
 mod door;
 mod wire;
+mod http;
 mod examples;
 mod failures;
 mod refusals;
@@ -39,6 +40,8 @@ mod descriptors;
 mod moments;
 mod damage;
 mod remote;
+mod routes;
+mod rough;
 mod cuts;
 mod unwilling;
 mod doctors;

@@ -1,6 +1,6 @@
 //! Every command against a real server, at its address and through its socket.
 
-use crate::door::{Door, Served};
+use crate::door::{Door, Served, Way};
 use crate::rig::task;
 
 const W: &str = "\
@@ -22,8 +22,8 @@ tasks:
   b: { depends_on: [a], run: 'true' }
 ";
 
-fn gated(door: Door) -> Served {
-    let served = Served::with(door, GATE);
+fn gated(way: impl Into<Way>) -> Served {
+    let served = Served::with(way, GATE);
     served.bench.fifo("up");
     served.bench.fifo("gate");
     served
@@ -31,8 +31,8 @@ fn gated(door: Door) -> Served {
 
 #[test]
 fn a_workflow_is_deployed_and_run() {
-    for door in Door::ALL {
-        let served = Served::new(door);
+    for way in Way::ALL {
+        let served = Served::new(way);
         served.bench.write("w.yaml", W);
         served.run(&["workflows"]).is(0).says("no workflows");
         served.run(&["runs"]).is(0).says("no runs");
@@ -72,8 +72,8 @@ fn a_workflow_is_deployed_and_run() {
 
 #[test]
 fn runs_are_listed_by_filter_and_page() {
-    for door in Door::ALL {
-        let served = Served::with(door, "name: w\ntasks: { a: { noop: {} } }\n");
+    for way in Way::ALL {
+        let served = Served::with(way, "name: w\ntasks: { a: { noop: {} } }\n");
         for n in 0..3 {
             let label = format!("n={n}");
             served.run(&["trigger", "w", "--wait", "--label", &label]).is(0);
@@ -95,24 +95,24 @@ fn runs_are_listed_by_filter_and_page() {
 
 #[test]
 fn the_exit_code_is_the_outcome() {
-    for door in Door::ALL {
+    for way in Way::ALL {
         let workflow = "name: w\ntasks:\n  a: { run: 'echo why >&2; exit 3' }\n  b: { depends_on: [a], run: 'true' }\n";
-        let served = Served::with(door, workflow);
+        let served = Served::with(way, workflow);
         let done = served.run(&["trigger", "w", "--wait"]);
         done.is(1).prints("failed a (exit): exited with code 3").prints("err | why");
         done.prints("1 blocked, 1 failed").says("blocked    b (upstream_failed: a)");
         let json = served.run(&["trigger", "w", "--wait", "-o", "json"]);
         assert_eq!(json.is(1).json()["run"]["status"], "failed");
         // What was asked for is named in the command to copy.
-        let named = if door == Door::Address { "--server http" } else { "logs" };
+        let named = if way.door == Door::Address { "--server http" } else { "logs" };
         done.prints(named);
     }
 }
 
 #[test]
 fn the_same_key_is_the_same_run() {
-    for door in Door::ALL {
-        let served = Served::with(door, "name: w\ntasks: { a: { noop: {} } }\n");
+    for way in Way::ALL {
+        let served = Served::with(way, "name: w\ntasks: { a: { noop: {} } }\n");
         let first = served.trigger(&["--key", "k1"]);
         assert_eq!(served.trigger(&["--key", "k1"]), first);
         assert_ne!(served.trigger(&["--key", "k2"]), first);
@@ -123,8 +123,8 @@ fn the_same_key_is_the_same_run() {
 
 #[test]
 fn a_run_is_steered() {
-    for door in Door::ALL {
-        let served = gated(door);
+    for way in Way::ALL {
+        let served = gated(way);
         let id = served.trigger(&[]);
         assert_eq!(served.bench.hear("up"), "up\n");
         served.run(&["pause", &id, "nosuch"]).is(2).says("nosuch");
@@ -150,8 +150,8 @@ fn a_run_is_steered() {
 
 #[test]
 fn a_workflow_is_deleted() {
-    for door in Door::ALL {
-        let served = gated(door);
+    for way in Way::ALL {
+        let served = gated(way);
         let id = served.trigger(&[]);
         assert_eq!(served.bench.hear("up"), "up\n");
         served.run(&["delete", "w"]).is(1).says("--force");
@@ -164,8 +164,8 @@ fn a_workflow_is_deleted() {
 
 #[test]
 fn changes_are_on_record() {
-    for door in Door::ALL {
-        let served = Served::with(door, "name: w\ntasks: { a: { noop: {} } }\n");
+    for way in Way::ALL {
+        let served = Served::with(way, "name: w\ntasks: { a: { noop: {} } }\n");
         served.run(&["trigger", "w", "--wait"]).is(0);
         let audit = served.run(&["audit"]);
         audit.is(0).prints("workflow.deploy").prints("run.trigger");

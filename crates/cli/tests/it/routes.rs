@@ -1,0 +1,138 @@
+//! Every operation of the OpenAPI file, through the real socket, on each kind of database: a route
+//! that is added and not driven here fails.
+
+use crate::door::{Base, Door, Served, Way};
+use crate::http::{self, Answer, connect};
+use std::collections::BTreeSet;
+use std::io::{Read as _, Write as _};
+
+const GATE: &str = "\
+name: w
+tasks:
+  a: { run: 'echo up > up; cat gate' }
+  b: { depends_on: [a], run: 'true' }
+";
+
+/// Asks, and remembers what was asked.
+struct Driver<'a> {
+    served: &'a Served,
+    driven: BTreeSet<String>,
+    secret: Option<String>,
+}
+
+impl Driver<'_> {
+    /// `operation` is a method and a path as the file has them; `names` fill its places in.
+    #[track_caller]
+    fn ask(&mut self, operation: &str, names: &[&str], body: &str, status: u16) -> Answer {
+        let mut line = operation.to_owned();
+        for name in names {
+            let (from, to) = (line.find('{').expect("a place"), line.find('}').expect("a place"));
+            line.replace_range(from..=to, name);
+        }
+        let bearer = self.secret.as_ref().map(|it| format!("authorization: Bearer {it}"));
+        let headers: Vec<&str> = bearer.iter().map(String::as_str).collect();
+        let answer = http::ask(&self.served.url, &line, &headers, body);
+        assert_eq!(answer.status, status, "{line}: {answer:?}");
+        let path = operation.split('?').next().unwrap_or_default();
+        self.driven.insert(path.to_owned());
+        answer
+    }
+
+    /// The first event of a stream.
+    fn hear(&mut self, operation: &str) -> String {
+        let mut stream = connect(&self.served.url);
+        stream.write_all(&http::request(operation, &[], "")).expect("sent");
+        let (mut heard, mut some) = (String::new(), [0; 1024]);
+        while !heard.contains("event: ") {
+            let count = stream.read(&mut some).expect("it speaks");
+            assert_ne!(count, 0, "it ended: {heard}");
+            heard.push_str(&String::from_utf8_lossy(&some[..count]));
+        }
+        self.driven.insert(operation.to_owned());
+        heard
+    }
+}
+
+fn workflows_and_runs(driver: &mut Driver<'_>) -> String {
+    driver.ask("POST /workflows", &[], GATE, 201);
+    driver.ask("GET /workflows", &[], "", 200);
+    driver.ask("GET /workflows/{name}", &["w"], "", 200);
+    driver.ask("GET /workflows/{name}/versions", &["w"], "", 200);
+    driver.ask("GET /workflows/{name}/versions/{number}", &["w", "1"], "", 200);
+    let run = driver.ask("POST /workflows/{name}/runs", &["w"], "{}", 202).json();
+    let id = run["id"].as_str().expect("an id").to_owned();
+    assert_eq!(driver.served.bench.hear("up"), "up\n");
+    driver.ask("GET /runs", &[], "", 200);
+    driver.ask("GET /runs/{id}", &[&id], "", 200);
+    driver.ask("GET /runs/{id}/tasks", &[&id], "", 200);
+    driver.ask("GET /runs/{id}/tasks/{name}", &[&id, "a"], "", 200);
+    driver.ask("GET /runs/{id}/tasks/{name}/attempts", &[&id, "a"], "", 200);
+    driver.ask("GET /runs/{id}/tasks/{name}/logs", &[&id, "a"], "", 200);
+    assert!(driver.hear("GET /events").contains("event: ready"));
+    id
+}
+
+fn orders(driver: &mut Driver<'_>, id: &str) {
+    for order in ["pause", "resume"] {
+        driver.ask(&format!("POST /runs/{{id}}/tasks/{{name}}/{order}"), &[id, "b"], "", 200);
+        driver.ask(&format!("POST /runs/{{id}}/{order}"), &[id], "", 200);
+    }
+    let ended = |driver: &Driver<'_>| {
+        driver.served.bench.run(&["watch", id]).is(130);
+    };
+    driver.ask("POST /runs/{id}/tasks/{name}/cancel", &[id, "a"], "", 200);
+    ended(driver);
+    driver.ask("POST /runs/{id}/tasks/{name}/retry", &[id, "a"], "", 200);
+    assert_eq!(driver.served.bench.hear("up"), "up\n");
+    driver.ask("POST /runs/{id}/cancel", &[id], "", 200);
+    ended(driver);
+    driver.ask("POST /runs/{id}/retry", &[id], r#"{"tasks": ["a"]}"#, 200);
+    assert_eq!(driver.served.bench.hear("up"), "up\n");
+    driver.ask("POST /runs/{id}/cancel?force=true", &[id], "", 200);
+    ended(driver);
+    driver.ask("DELETE /workflows/{name}", &["w"], "", 204);
+}
+
+fn people(driver: &mut Driver<'_>) {
+    let body = r#"{"name": "me", "role": "admin"}"#;
+    let token = driver.ask("POST /tokens", &[], body, 201).json();
+    let secret = token["secret"].as_str().expect("a secret").to_owned();
+    driver.secret = Some(secret.clone());
+    driver.ask("GET /tokens", &[], "", 200);
+    driver.ask("GET /audit", &[], "", 200);
+    driver.ask("GET /session", &[], "", 200);
+    let body = format!(r#"{{"token": "{secret}"}}"#);
+    let opened = driver.ask("POST /session", &[], &body, 200);
+    assert!(opened.header("set-cookie").is_some_and(|it| it.contains("HttpOnly")), "{opened:?}");
+    driver.ask("DELETE /session", &[], "", 204);
+    let id = token["id"].as_str().expect("an id");
+    for probe in ["GET /healthz", "GET /readyz", "GET /metrics"] {
+        driver.ask(probe, &[], "", 200);
+    }
+    driver.ask("DELETE /tokens/{id}", &[id], "", 204);
+    driver.secret = None;
+}
+
+fn described(served: &Served) -> BTreeSet<String> {
+    let api = http::ask(&served.url, "GET /openapi.json", &[], "").json();
+    let paths = api["paths"].as_object().expect("paths");
+    let of = |(path, item): (&String, &serde_json::Value)| {
+        let methods = item.as_object().expect("methods").keys();
+        methods.map(|method| format!("{} {path}", method.to_uppercase())).collect::<Vec<_>>()
+    };
+    paths.into_iter().flat_map(of).collect()
+}
+
+#[test]
+fn every_operation_is_driven_through_the_socket() {
+    for base in Base::ALL {
+        let served = Served::new(Way { door: Door::Address, base });
+        served.bench.fifo("up");
+        served.bench.fifo("gate");
+        let mut driver = Driver { served: &served, driven: BTreeSet::new(), secret: None };
+        let id = workflows_and_runs(&mut driver);
+        orders(&mut driver, &id);
+        people(&mut driver);
+        assert_eq!(driver.driven, described(&served), "on {base:?}");
+    }
+}
