@@ -116,7 +116,11 @@ pub async fn claim(
 fn read(headers: &HeaderMap) -> Result<Option<Arc<str>>, Problem> {
     let mut values = headers.get_all(HEADER).iter();
     let Some(value) = values.next() else { return Ok(None) };
-    let text = value.to_str().ok().filter(|text| (1..=KEY_BYTES_MAX).contains(&text.len()));
+    // A header may also hold tabs, which are too easily lost on the way to be part of a name.
+    let is_key = |text: &&str| {
+        (1..=KEY_BYTES_MAX).contains(&text.len()) && !text.contains(|it: char| it.is_control())
+    };
+    let text = value.to_str().ok().filter(is_key);
     match (text, values.next()) {
         (Some(text), None) => Ok(Some(text.into())),
         _ => {

@@ -73,12 +73,26 @@ fn fuzz(root: &Path, build: &[&str], args: &Args) -> Result<()> {
     target.prepare(if args.minutes.is_some() { Pace::Slow } else { Pace::Quick })?;
     let before = target.memory_mib()?;
     let fuzz = Fuzz { args, seed: args.seed.unwrap_or_else(chance) };
+    check_metrics(&target, "")?;
     fuzz.round(&mut target, Caller::Anyone)?;
     let (id, secret) = target.guard()?;
+    check_metrics(&target, &secret)?;
     fuzz.round(&mut target, Caller::Admin { id: &id, secret: &secret })?;
+    check_metrics(&target, &secret)?;
     fuzz.round(&mut target, Caller::Nobody)?;
     let after = target.memory_mib()?;
     eprintln!("the server goes on; its memory was {before} MiB, and is {after} MiB");
+    Ok(())
+}
+
+/// As Prometheus reads them: nothing that only rises has fallen since the last time.
+fn check_metrics(target: &Target, secret: &str) -> Result<()> {
+    let mut command = Command::new(python::program("python")?);
+    command.args(["metrics.py", &target.url, "metrics.json"]).env("FUZZ_TOKEN", secret);
+    let status = command.current_dir(&target.folder).status().context("could not start Python")?;
+    if !status.success() {
+        bail!("/metrics is not what Prometheus reads (see above)");
+    }
     Ok(())
 }
 

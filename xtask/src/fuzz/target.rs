@@ -155,7 +155,7 @@ fn keep(lines: impl BufRead, mut log: File, say: &Sender<String>) {
 
 /// Copies what the fuzzer reads into the folder that it runs in.
 pub fn copy_settings(root: &Path, folder: &Path) -> Result<()> {
-    for file in ["schemathesis.toml", "hooks.py"] {
+    for file in ["schemathesis.toml", "hooks.py", "metrics.py"] {
         fs::copy(root.join("xtask/fuzz").join(file), folder.join(file))
             .with_context(|| format!("could not copy {file}"))?;
     }

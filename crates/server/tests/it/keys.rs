@@ -60,6 +60,8 @@ async fn a_refused_request_does_not_use_up_its_key() {
 async fn keys_have_a_form() {
     let rig = Rig::new().await;
     rig.deploy(NOOPS).await;
-    assert_eq!(trigger(&rig, "", "{}").await.code(), "bad_request");
+    for wrong in ["", "a\tb"] {
+        assert_eq!(trigger(&rig, wrong, "{}").await.code(), "bad_request", "{wrong:?}");
+    }
     assert_eq!(trigger(&rig, &"k".repeat(256), "{}").await.code(), "bad_request");
 }
