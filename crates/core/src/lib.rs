@@ -15,6 +15,7 @@ pub mod work;
 pub mod launch;
 pub mod world;
 pub mod view;
+pub mod check;
 #[cfg(feature = "schema")]
 mod schema;
 pub mod graph;

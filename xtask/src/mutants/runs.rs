@@ -125,9 +125,9 @@ pub const MUTANTS: &[Mutant] = &[
         "        self.draft.new_runs.insert(key);",
         "",
     )),
-    mutant("timeout-is-cancel", "a run that timed out has failed", ADVANCE, (
-        "(RunStatus::Failed, Some(RunError { class: ErrorClass::Timeout, message }))",
-        "(RunStatus::Cancelled, Some(RunError { class: ErrorClass::Timeout, message }))",
+    mutant("timeout-is-cancel", "a run that timed out has failed", OUTCOME, (
+        "Some(CancelCause::RunTimeout) => RunStatus::Failed",
+        "Some(CancelCause::RunTimeout) => RunStatus::Cancelled",
     )),
     mutant("paused-ends", "a paused run does not end", ADVANCE, (
         "self.runs.get(&key).is_some_and(Run::is_over)",

@@ -279,6 +279,13 @@ pub enum Log {
     File { bytes: u64 },
 }
 
+/// How much an attempt wrote, and where that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogSize {
+    Inline { bytes: u64 },
+    File { bytes: u64 },
+}
+
 impl TaskRow {
     /// The row of a task of which nothing is known yet.
     pub fn new(task: TaskRef) -> Self {

@@ -7,7 +7,7 @@ use crate::kernel::row::{
 };
 use crate::kernel::transition::Event;
 use crate::launch::StartAttempt;
-use crate::plan::dag::outcome::{Verdict, verdict};
+use crate::plan::dag::outcome::{Verdict, outcome, verdict};
 use crate::spec::definition::Action;
 use crate::time::Timestamp;
 use crate::world::batch::{Change, Effect};
@@ -138,28 +138,29 @@ fn start_attempt(run: &Run, ticket: Ticket) -> StartAttempt {
 /// The first that applies: cancelled, timed out, a failure nobody handled, a task cancelled
 /// by itself, success.
 fn ending(run: &Run) -> (RunStatus, Option<RunError>) {
-    let definition = &run.blueprint.definition;
-    match &run.progress.cancel {
-        Some(CancelCause::Asked(by)) => {
-            let error =
-                RunError { class: ErrorClass::Cancelled, message: format!("cancelled by {by}") };
-            return (RunStatus::Cancelled, Some(error));
-        }
+    let (shape, cancel) = (run.blueprint.shape(), run.progress.cancel.as_ref());
+    let status = outcome(cancel, shape, &run.rows);
+    let error = match cancel {
+        Some(CancelCause::Asked(by)) => Some(cancelled(format!("cancelled by {by}"))),
         Some(CancelCause::RunTimeout) => {
-            let timeout = definition.timeout.expect("only a run with a timeout times out");
+            let timeout = shape.definition.timeout.expect("only a run with a timeout times out");
             let message = format!("the run took longer than its timeout of {timeout}");
-            return (RunStatus::Failed, Some(RunError { class: ErrorClass::Timeout, message }));
+            Some(RunError { class: ErrorClass::Timeout, message })
         }
-        None => {}
-    }
-    match verdict(run.blueprint.shape(), &run.rows) {
-        Verdict::Success => (RunStatus::Success, None),
-        Verdict::Failed(no) => (RunStatus::Failed, Some(task_error(run, no))),
-        Verdict::Cancelled(no) => {
-            let message = format!("task '{}' was cancelled", definition.task(no).name);
-            (RunStatus::Cancelled, Some(RunError { class: ErrorClass::Cancelled, message }))
-        }
-    }
+        None => match verdict(shape, &run.rows) {
+            Verdict::Success => None,
+            Verdict::Failed(no) => Some(task_error(run, no)),
+            Verdict::Cancelled(no) => {
+                let name = &shape.definition.task(no).name;
+                Some(cancelled(format!("task '{name}' was cancelled")))
+            }
+        },
+    };
+    (status, error)
+}
+
+fn cancelled(message: String) -> RunError {
+    RunError { class: ErrorClass::Cancelled, message }
 }
 
 fn task_error(run: &Run, no: TaskNo) -> RunError {

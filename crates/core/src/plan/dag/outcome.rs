@@ -2,6 +2,7 @@
 
 use crate::ids::TaskNo;
 use crate::kernel::fact::Fact;
+use crate::kernel::row::{CancelCause, RunStatus};
 use crate::kernel::rows::Rows;
 use crate::plan::dag::plan::Shape;
 use crate::spec::definition::When;
@@ -14,6 +15,25 @@ pub enum Verdict {
     Failed(TaskNo),
     /// This task was cancelled by itself.
     Cancelled(TaskNo),
+}
+
+/// How a run ends: a cancel first, then what its tasks say.
+pub fn outcome(cancel: Option<&CancelCause>, shape: Shape<'_>, rows: &Rows) -> RunStatus {
+    match cancel {
+        Some(CancelCause::Asked(_)) => RunStatus::Cancelled,
+        Some(CancelCause::RunTimeout) => RunStatus::Failed,
+        None => verdict(shape, rows).status(),
+    }
+}
+
+impl Verdict {
+    pub const fn status(self) -> RunStatus {
+        match self {
+            Self::Success => RunStatus::Success,
+            Self::Failed(_) => RunStatus::Failed,
+            Self::Cancelled(_) => RunStatus::Cancelled,
+        }
+    }
 }
 
 pub fn verdict(shape: Shape<'_>, rows: &Rows) -> Verdict {
