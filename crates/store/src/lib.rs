@@ -2,6 +2,8 @@
 //! processes, and takes no decisions: a change is written as it is told.
 
 mod contract;
+mod inventory;
+mod upkeep;
 mod grouped;
 mod refused;
 mod thread;
@@ -13,6 +15,8 @@ pub use contract::{
     Audited, CommitError, Done, Expired, Fence, ReadError, Reading, Registration, RunsQuery, Store,
     StoredRun, VersionsQuery,
 };
+pub use inventory::{HeldKey, Inventory, KeyRange, Numbered, Stray, WholeRun};
 pub use memory::{Memory, Model};
 pub use postgres::{ConnectError, Postgres};
 pub use sqlite::{OpenError, Sqlite};
+pub use upkeep::{Schema, Vacuumed};

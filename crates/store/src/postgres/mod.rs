@@ -28,6 +28,8 @@ mod writer;
 mod reader;
 mod open;
 mod store;
+mod inventory;
+mod upkeep;
 #[cfg(test)]
 mod plans;
 

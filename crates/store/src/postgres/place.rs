@@ -83,6 +83,16 @@ impl Place {
         self.config.clone()
     }
 
+    /// The URL that this was parsed from, and what was taken out of it.
+    pub fn without_password(&self, url: &str) -> (String, Option<String>) {
+        let Some(password) = self.config.get_password() else { return (url.to_owned(), None) };
+        let password = String::from_utf8_lossy(password).into_owned();
+        let (scheme, rest) = url.split_once("://").unwrap_or_default();
+        let (user, at) = rest.split_once('@').unwrap_or_default();
+        let user = user.split(':').next().unwrap_or_default();
+        (format!("{scheme}://{user}@{at}"), Some(password))
+    }
+
     pub fn tls(&self) -> MakeRustlsConnect {
         self.tls.clone()
     }

@@ -5,8 +5,10 @@
 use super::fault::Fault;
 use super::lock;
 use super::session::{Session, Step, WRITE};
+use crate::upkeep::Migration;
 
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_first.sql")];
+pub(super) const MIGRATIONS: &[Migration] =
+    &[Migration { name: "0001_first", sql: include_str!("migrations/0001_first.sql") }];
 
 /// Older servers lack what the statements here use.
 const SERVER_VERSION_MIN: i32 = 140_000;
@@ -83,7 +85,7 @@ async fn migrate_in_transaction(session: &Session) -> Result<(), Unfit> {
         Found::Version(found) => found,
     };
     for (at, migration) in MIGRATIONS.iter().enumerate().skip(found) {
-        client.batch_execute(migration).await?;
+        client.batch_execute(migration.sql).await?;
         let number = i64::try_from(at + 1).unwrap_or(i64::MAX);
         session.rows(&Step { sql: RECORD, params: vec![Box::new(number)] }).await?;
     }
@@ -98,6 +100,15 @@ pub(super) async fn check(session: &Session) -> Result<(), Unfit> {
         Found::Version(found) if found < newest() => Err(Unfit::Older { found }),
         Found::Version(_) => Ok(()),
     }
+}
+
+/// The schema's version; 0 where there is nothing yet.
+pub(super) async fn look_at(session: &Session) -> Result<usize, Unfit> {
+    check_server(session).await?;
+    Ok(match look(session).await? {
+        Found::Nothing | Found::EmptySchema => 0,
+        Found::Version(found) => found,
+    })
 }
 
 enum Found {

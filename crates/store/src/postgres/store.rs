@@ -29,7 +29,7 @@ use tokio::sync::oneshot;
 /// A PostgreSQL database. Dropping it finishes what was handed over and waits for its threads.
 #[derive(Debug)]
 pub struct Postgres {
-    readers: Readers,
+    pub(super) readers: Readers,
     /// None when it was opened for reading only.
     writer: Option<Writer>,
 }

@@ -23,6 +23,8 @@ mod reader;
 mod frozen;
 mod open;
 mod store;
+mod inventory;
+mod upkeep;
 
 pub use open::OpenError;
 pub use store::Sqlite;

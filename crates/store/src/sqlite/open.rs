@@ -70,7 +70,7 @@ pub(super) fn writer(path: &Path) -> Result<Connection, OpenError> {
 }
 
 /// Private to this user from its first moment, and durable with its name.
-fn create(path: &Path) -> io::Result<()> {
+pub(super) fn create(path: &Path) -> io::Result<()> {
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Ok(file) => {
             file.sync_all()?;
@@ -82,18 +82,29 @@ fn create(path: &Path) -> io::Result<()> {
     }
 }
 
+/// The schema's version of a file that is there. Changes nothing.
+pub(super) fn look(path: &Path) -> Result<usize, OpenError> {
+    check_is_there(path)?;
+    let conn = connection::open_reader(path).map_err(|error| OpenError::failed(error, path));
+    schema::found(&conn?, path)
+}
+
+fn check_is_there(path: &Path) -> Result<(), OpenError> {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(OpenError::Missing { path: path.to_owned() })
+        }
+        Err(error) => Err(OpenError::io(error, path)),
+        Ok(_) => Ok(()),
+    }
+}
+
 /// Connections that only read. Creates nothing, changes nothing, takes no lock.
 pub(super) fn readers(
     path: &Path,
     count: usize,
 ) -> Result<(Vec<Connection>, Option<Frozen>), OpenError> {
-    match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(OpenError::Missing { path: path.to_owned() });
-        }
-        Err(error) => return Err(OpenError::io(error, path)),
-        Ok(_) => {}
-    }
+    check_is_there(path)?;
     match open_all(path, count, connection::open_reader) {
         Ok(connections) => Ok((connections, None)),
         Err(error) if may_be_frozen(&error) => {

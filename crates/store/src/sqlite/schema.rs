@@ -1,10 +1,12 @@
 //! Versions of the schema, in order. A migration that was released never changes.
 
 use super::open::OpenError;
+use crate::upkeep::Migration;
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_first.sql")];
+pub(super) const MIGRATIONS: &[Migration] =
+    &[Migration { name: "0001_first", sql: include_str!("migrations/0001_first.sql") }];
 
 /// Marks the file as Mainspring's: "Main" in ASCII.
 const APPLICATION_ID: u32 = 0x4d61_696e;
@@ -23,7 +25,7 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), OpenErro
         return Ok(());
     }
     for migration in &MIGRATIONS[found..] {
-        tx.execute_batch(migration).map_err(failed)?;
+        tx.execute_batch(migration.sql).map_err(failed)?;
     }
     tx.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
     tx.pragma_update(None, "user_version", newest()).map_err(failed)?;
@@ -41,7 +43,7 @@ pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), OpenError> {
 }
 
 /// The schema's version; 0 for an empty file. Refuses what this program must not touch.
-fn found(conn: &Connection, path: &Path) -> Result<usize, OpenError> {
+pub(super) fn found(conn: &Connection, path: &Path) -> Result<usize, OpenError> {
     let failed = |error| OpenError::failed(error, path);
     let number = |pragma| conn.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));
     let application = number("application_id").map_err(failed)?;

@@ -28,7 +28,7 @@ use tokio::sync::oneshot;
 pub struct Sqlite {
     // The order in which they end: the writer's connection is the last to close, because only
     // a connection that may write leaves one whole file behind.
-    readers: Readers,
+    pub(super) readers: Readers,
     _checkpointer: Option<Checkpointer>,
     /// None when it was opened for reading only.
     writer: Option<Writer>,

@@ -45,11 +45,14 @@ pub(in crate::postgres) async fn of_run(
     session: &Session,
     run: RunKey,
 ) -> Result<Vec<AttemptRow>, Fault> {
-    let step = Step { sql: OF_RUN, params: vec![Box::new(run.0)] };
-    session.rows(&step).await?.iter().map(read).collect()
+    session.rows(&of_key(run)).await?.iter().map(read).collect()
 }
 
-fn read(row: &Row) -> Result<AttemptRow, Fault> {
+pub(super) fn of_key(run: RunKey) -> Step<'static> {
+    Step { sql: OF_RUN, params: vec![Box::new(run.0)] }
+}
+
+pub(super) fn read(row: &Row) -> Result<AttemptRow, Fault> {
     let mut cells = Cells::of(row, "attempts", 4);
     let _run: i64 = cells.take()?;
     Ok(AttemptRow {

@@ -55,7 +55,7 @@ pub(in crate::postgres) async fn load(
     session.row(&Step { sql: LOAD, params }).await?.as_ref().map(read).transpose()
 }
 
-fn read(row: &Row) -> Result<KeyRow, Fault> {
+pub(super) fn read(row: &Row) -> Result<KeyRow, Fault> {
     let mut cells = Cells::of(row, "idempotency_keys", 3);
     Ok(KeyRow {
         key: IdempotencyKey {

@@ -12,3 +12,4 @@ pub(super) mod logs;
 pub(super) mod idempotency_keys;
 pub(super) mod audit;
 pub(super) mod tokens;
+pub(super) mod inventory;

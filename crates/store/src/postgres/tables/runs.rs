@@ -84,6 +84,7 @@ macro_rules! columns {
 pub(super) use columns;
 
 const LOAD: &str = concat!("select ", columns!(), " from runs where id = $1");
+const LOAD_BY_KEY: &str = concat!("select ", columns!(), " from runs where key = $1");
 const CHANGED: &str = concat!(
     "select ",
     columns!(),
@@ -219,6 +220,10 @@ pub(in crate::postgres) async fn changed(
 
 pub(in crate::postgres) fn load(id: RunId) -> Step<'static> {
     Step { sql: LOAD, params: vec![Box::new(uuid(id.as_bytes()))] }
+}
+
+pub(super) fn load_by_key(run: RunKey) -> Step<'static> {
+    Step { sql: LOAD_BY_KEY, params: vec![Box::new(run.0)] }
 }
 
 pub(in crate::postgres) fn read(row: &Row) -> Result<(RunHead, RunProgress), Fault> {

@@ -35,11 +35,22 @@ const PUT: &str = "
         held_by = excluded.held_by, held_at = excluded.held_at, stopping = excluded.stopping,
         cancelled = excluded.cancelled, settled_at = excluded.settled_at,
         output = excluded.output";
-const OF_RUN: &str = "
-    select run, no, ix, fact, until, attempts, attempt_number, attempt_id, dispatched_at,
-           started_at, finished_at, ending, ending_detail, tries, losses, refusals,
-           refused_for, ever_started, held_by, held_at, stopping, cancelled, settled_at, output
-    from tasks where run = (select key from runs where id = $1) order by no, ix";
+
+/// What `read` takes, in its order.
+macro_rules! columns {
+    () => {
+        "run, no, ix, fact, until, attempts, attempt_number, attempt_id, dispatched_at,
+         started_at, finished_at, ending, ending_detail, tries, losses, refusals,
+         refused_for, ever_started, held_by, held_at, stopping, cancelled, settled_at, output"
+    };
+}
+
+const OF_RUN: &str = concat!(
+    "select ",
+    columns!(),
+    " from tasks where run = (select key from runs where id = $1) order by no, ix"
+);
+const OF_KEY: &str = concat!("select ", columns!(), " from tasks where run = $1 order by no, ix");
 
 pub(in crate::postgres) fn put<'a>(rows: &'a [(RunKey, &'a TaskRow)]) -> Step<'a> {
     let params = Columns::of(rows)
@@ -81,6 +92,10 @@ fn end(row: &TaskRow) -> Option<&AttemptEnd> {
 
 pub(in crate::postgres) fn of_run(run: RunId) -> Step<'static> {
     Step { sql: OF_RUN, params: vec![Box::new(uuid(run.as_bytes()))] }
+}
+
+pub(super) fn of_key(run: RunKey) -> Step<'static> {
+    Step { sql: OF_KEY, params: vec![Box::new(run.0)] }
 }
 
 pub(in crate::postgres) fn read(row: &Row) -> Result<TaskRow, Fault> {

@@ -43,8 +43,11 @@ pub(in crate::postgres) async fn load(
     session: &Session,
     name: &str,
 ) -> Result<Option<WorkflowRow>, Fault> {
-    let step = Step { sql: LOAD, params: vec![Box::new(text::encode(name))] };
-    session.row(&step).await?.as_ref().map(read).transpose()
+    session.row(&by_name(name)).await?.as_ref().map(read).transpose()
+}
+
+pub(super) fn by_name(name: &str) -> Step<'_> {
+    Step { sql: LOAD, params: vec![Box::new(text::encode(name))] }
 }
 
 pub(in crate::postgres) async fn list(
@@ -57,7 +60,7 @@ pub(in crate::postgres) async fn list(
     session.rows(&Step { sql: LIST, params }).await?.iter().map(read).collect()
 }
 
-fn read(row: &Row) -> Result<WorkflowRow, Fault> {
+pub(super) fn read(row: &Row) -> Result<WorkflowRow, Fault> {
     let mut cells = Cells::of(row, "workflows", 1);
     Ok(WorkflowRow {
         name: cells.text()?.into(),

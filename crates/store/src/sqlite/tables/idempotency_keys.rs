@@ -63,7 +63,7 @@ pub(in crate::sqlite) fn drop_before(conn: &Connection, before: Timestamp) -> Re
     Ok(())
 }
 
-fn read(row: &Row<'_>) -> Result<KeyRow, Fault> {
+pub(super) fn read(row: &Row<'_>) -> Result<KeyRow, Fault> {
     let mut cells = Cells::of(row, "idempotency_keys", 3);
     Ok(KeyRow {
         key: IdempotencyKey {

@@ -12,6 +12,7 @@ pub(super) mod logs;
 pub(super) mod idempotency_keys;
 pub(super) mod audit;
 pub(super) mod tokens;
+pub(super) mod inventory;
 
 #[cfg(test)]
 mod plans;

@@ -28,6 +28,7 @@ const STATEMENTS: &[&str] = &[
     runs::EXISTS,
     runs::UNFINISHED,
     runs::LOAD,
+    runs::LOAD_BY_KEY,
     runs::CHANGED,
     run_drop::EXPIRED,
     run_drop::DROP,

@@ -51,6 +51,7 @@ macro_rules! columns {
 pub(super) use columns;
 
 pub(super) const LOAD: &str = concat!("select ", columns!(), " from runs where id = ?1");
+pub(super) const LOAD_BY_KEY: &str = concat!("select ", columns!(), " from runs where key = ?1");
 pub(super) const CHANGED: &str = concat!(
     "select ",
     columns!(),
@@ -187,6 +188,15 @@ pub(in crate::sqlite) fn load(
 ) -> Result<Option<(RunHead, RunProgress)>, Fault> {
     let mut statement = conn.prepare_cached(LOAD)?;
     let mut rows = statement.query([id.as_bytes()])?;
+    rows.next()?.map(read).transpose()
+}
+
+pub(super) fn load_by_key(
+    conn: &Connection,
+    run: RunKey,
+) -> Result<Option<(RunHead, RunProgress)>, Fault> {
+    let mut statement = conn.prepare_cached(LOAD_BY_KEY)?;
+    let mut rows = statement.query([run.0])?;
     rows.next()?.map(read).transpose()
 }
 

@@ -1,0 +1,75 @@
+//! Everything that is stored, piece by piece, for whoever checks it or copies it. Each piece is
+//! read in one state of the database, so that what is written meanwhile contradicts nothing.
+
+use crate::contract::{Reading, Store, StoredRun};
+use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::record::KeyRow;
+use mainspring_core::kernel::row::{AttemptRow, LogSize, WorkflowRow};
+
+/// A run with all rows that belong to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WholeRun {
+    pub run: StoredRun,
+    /// By task and number.
+    pub attempts: Vec<AttemptRow>,
+    pub logs: Vec<(AttemptId, LogSize)>,
+}
+
+/// A workflow's name with what there is under it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Numbered {
+    pub row: Option<WorkflowRow>,
+    /// The numbers of its versions, in order.
+    pub versions: Vec<u32>,
+}
+
+/// Runs by their keys: above the first, up to the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyRange {
+    pub above: RunKey,
+    pub up_to: RunKey,
+}
+
+/// Rows of a table that belong to no run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stray {
+    pub table: &'static str,
+    pub run: RunKey,
+}
+
+/// A key that was used, and whether the run that it names as its holder is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldKey {
+    pub row: KeyRow,
+    /// Names a run that is not there.
+    pub dangles: bool,
+}
+
+/// Tables whose rows belong to runs, by a column `run`.
+pub(crate) const TABLES_OF_RUNS: [&str; 4] = ["tasks", "attempts", "logs", "inputs"];
+/// Of each table and range of keys: one would be enough to act on.
+pub(crate) const STRAYS_MAX: usize = 20;
+
+/// A store that can be gone through from end to end.
+pub trait Inventory: Store {
+    /// What the database finds wrong with itself: pages, indexes, references.
+    fn integrity(&self) -> Reading<'_, Vec<String>>;
+
+    fn schedulers(&self) -> Reading<'_, Vec<SchedulerId>>;
+
+    /// Runs in the order of their keys. No id where it cannot be read.
+    fn run_keys(&self, above: RunKey, limit: usize) -> Reading<'_, Vec<(RunKey, Option<RunId>)>>;
+
+    fn whole_run(&self, run: RunKey) -> Reading<'_, Option<WholeRun>>;
+
+    fn strays(&self, range: KeyRange) -> Reading<'_, Vec<Stray>>;
+
+    /// Names of workflows, hidden ones and those of versions without a workflow included, in
+    /// order.
+    fn names(&self, after: &str, limit: usize) -> Reading<'_, Vec<String>>;
+
+    fn numbered(&self, workflow: &str) -> Reading<'_, Numbered>;
+
+    /// Keys in the order of principal, route and key.
+    fn held_keys(&self, after: Option<&HeldKey>, limit: usize) -> Reading<'_, Vec<HeldKey>>;
+}
