@@ -66,6 +66,16 @@ impl DataFolder {
         self.id
     }
 
+    /// Who decides in a folder, if anybody ever did. Takes no lock, makes nothing.
+    pub fn id_of(folder: &Path) -> Result<Option<SchedulerId>, FolderError> {
+        read_id(folder)
+    }
+
+    /// Gives a new folder, which nobody else knows of yet, an id of its own.
+    pub fn identify(folder: &Path) -> Result<SchedulerId, FolderError> {
+        read_or_make_id(folder)
+    }
+
     /// Where the embedded database is.
     pub fn database(path: &Path) -> PathBuf {
         path.join("mainspring.db")
@@ -121,32 +131,38 @@ fn is_leaving(pid: &str) -> bool {
     is_dead || has_no_memory || is_killed
 }
 
-fn read_or_make_id(folder: &Path) -> Result<SchedulerId, FolderError> {
+fn id_io(folder: &Path) -> impl Fn(io::Error) -> FolderError {
+    let path = folder.to_owned();
+    let what = "its id file can't be read or written";
+    move |source| FolderError::Io { path: path.clone(), what, source }
+}
+
+fn read_id(folder: &Path) -> Result<Option<SchedulerId>, FolderError> {
     let path = folder.join("id");
-    let io = |source| FolderError::Io {
-        path: folder.to_owned(),
-        what: "its id file can't be read or written",
-        source,
-    };
     match fs::read_to_string(&path) {
-        Ok(text) => text.trim().parse().map_err(|_| FolderError::BadId { path }),
-        Err(missing) if missing.kind() == io::ErrorKind::NotFound => {
-            let id = new_id();
-            // Renamed into place, so that no crash leaves half an id.
-            let temporary = folder.join("id.new");
-            let mut file = OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(&temporary)
-                .map_err(io)?;
-            writeln!(file, "{id}").and_then(|()| file.sync_all()).map_err(io)?;
-            fs::rename(&temporary, &path).map_err(io)?;
-            Ok(id)
-        }
-        Err(source) => Err(io(source)),
+        Ok(text) => text.trim().parse().map(Some).map_err(|_| FolderError::BadId { path }),
+        Err(missing) if missing.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(id_io(folder)(source)),
     }
+}
+
+fn read_or_make_id(folder: &Path) -> Result<SchedulerId, FolderError> {
+    if let Some(id) = read_id(folder)? {
+        return Ok(id);
+    }
+    let (id, io) = (new_id(), id_io(folder));
+    // Renamed into place, so that no crash leaves half an id.
+    let temporary = folder.join("id.new");
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&temporary)
+        .map_err(&io)?;
+    writeln!(file, "{id}").and_then(|()| file.sync_all()).map_err(&io)?;
+    fs::rename(&temporary, folder.join("id")).map_err(&io)?;
+    Ok(id)
 }
 
 fn new_id() -> SchedulerId {

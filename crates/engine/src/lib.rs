@@ -13,6 +13,7 @@ pub mod folder;
 pub mod events;
 pub mod logs;
 pub mod retention;
+pub mod check;
 mod inbox;
 mod prefetch;
 mod act;

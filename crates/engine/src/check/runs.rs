@@ -1,0 +1,163 @@
+//! Runs, one by one, with all that belongs to them; and rows that belong to none.
+
+use super::findings::Findings;
+use super::whole::Home;
+use crate::logs::{LogError, LogText};
+use mainspring_core::check::{self, Promise, Rows, Violation};
+use mainspring_core::ids::{AttemptId, RunKey};
+use mainspring_core::kernel::row::LogSize;
+use mainspring_core::spec;
+use mainspring_core::spec::definition::Definition;
+use mainspring_store::{Inventory, KeyRange, ReadError, WholeRun};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const PAGE: usize = 500;
+/// Definitions in memory at once.
+const DEFINITIONS_MAX: usize = 1_000;
+
+type Definitions = BTreeMap<(Arc<str>, u32), Option<Arc<Definition>>>;
+
+struct Check<'a> {
+    store: &'a dyn Inventory,
+    home: &'a Home,
+    definitions: Definitions,
+    to: &'a mut Findings,
+}
+
+pub(super) async fn check(
+    store: &dyn Inventory,
+    home: &Home,
+    to: &mut Findings,
+) -> Result<(), ReadError> {
+    let mut check = Check { store, home, definitions: Definitions::new(), to };
+    let mut above = RunKey(i64::MIN);
+    loop {
+        let page = store.run_keys(above, PAGE).await;
+        let Some(page) = check.to.readable(None, page)? else { return Ok(()) };
+        // What follows the last run belongs to none.
+        let last = page.last().filter(|_| page.len() == PAGE).map(|(key, _)| *key);
+        let up_to = last.unwrap_or(RunKey(i64::MAX));
+        check.strays(KeyRange { above, up_to }).await?;
+        for (key, id) in page {
+            let shown = id.map_or_else(|| format!("with key {}", key.0), |id| id.to_string());
+            check.run(key, &shown).await?;
+        }
+        match last {
+            Some(last) => above = last,
+            None => return Ok(()),
+        }
+    }
+}
+
+impl Check<'_> {
+    async fn strays(&mut self, range: KeyRange) -> Result<(), ReadError> {
+        let strays = self.store.strays(range).await;
+        for stray in self.to.readable(None, strays)?.unwrap_or_default() {
+            let (table, key) = (stray.table, stray.run.0);
+            let what = format!("{table} has rows of a run with key {key}, which is not there");
+            self.to.add(None, Violation::new(Promise::Strays, what));
+        }
+        Ok(())
+    }
+
+    async fn run(&mut self, key: RunKey, shown: &str) -> Result<(), ReadError> {
+        let whole = self.store.whole_run(key).await;
+        // None: forgotten meanwhile.
+        let Some(Some(whole)) = self.to.readable(Some(shown), whole)? else { return Ok(()) };
+        self.count(&whole);
+        self.owner(&whole, shown);
+        if let Some(definition) = self.definition(&whole, shown).await? {
+            let WholeRun { run, attempts, logs } = &whole;
+            let (head, progress, tasks) = (&run.head, &run.progress, &*run.tasks);
+            let rows = Rows { head, progress, tasks, attempts, logs };
+            for violation in check::check(&definition, rows) {
+                self.to.add(Some(shown), violation);
+            }
+        }
+        self.log_files(&whole, shown).await
+    }
+
+    fn count(&mut self, whole: &WholeRun) {
+        let length = |count: usize| count as u64;
+        let looked = &mut self.to.looked;
+        let current = whole.run.tasks.iter().filter(|row| row.attempt.is_some()).count();
+        looked.runs += 1;
+        looked.unfinished_runs += u64::from(!whole.run.progress.status.is_final());
+        looked.tasks += length(whole.run.tasks.len());
+        looked.attempts += length(whole.attempts.len() + current);
+        looked.logs += length(whole.logs.len());
+    }
+
+    /// Whoever works in a folder carries on the unfinished runs of its database, if they are
+    /// its own.
+    fn owner(&mut self, whole: &WholeRun, shown: &str) {
+        let progress = &whole.run.progress;
+        if !self.home.is_embedded || progress.status.is_final() {
+            return;
+        }
+        if self.home.id != Some(progress.owner) {
+            let here = self.home.id.map_or("nobody".to_owned(), |id| id.to_string());
+            let what = format!("scheduler {} owns it, and here works {here}", progress.owner);
+            self.to.add(Some(shown), Violation::new(Promise::Owner, what));
+        }
+    }
+
+    async fn definition(
+        &mut self,
+        whole: &WholeRun,
+        shown: &str,
+    ) -> Result<Option<Arc<Definition>>, ReadError> {
+        let (workflow, number) = (&whole.run.head.workflow, whole.run.head.version);
+        let key = (Arc::clone(workflow), number);
+        if let Some(known) = self.definitions.get(&key) {
+            return Ok(known.clone());
+        }
+        let version = self.store.version(workflow, Some(number)).await;
+        let version = self.to.readable(Some(shown), version)?;
+        if let Some(None) = version {
+            let what =
+                format!("it is pinned to version {number} of '{workflow}', which is not there");
+            self.to.add(Some(shown), Violation::new(Promise::Versions, what));
+        }
+        // One that cannot be read is told with its workflow.
+        let parse = |text: &str| spec::parse(text, &spec::Context::STORED).ok();
+        let parsed = version.flatten().and_then(|version| parse(&version.text));
+        let definition = parsed.map(|parsed| Arc::new(parsed.definition));
+        if self.definitions.len() >= DEFINITIONS_MAX {
+            self.definitions.clear();
+        }
+        self.definitions.insert(key, definition.clone());
+        Ok(definition)
+    }
+
+    async fn log_files(&mut self, whole: &WholeRun, shown: &str) -> Result<(), ReadError> {
+        if !self.home.is_embedded && self.home.id != Some(whole.run.progress.owner) {
+            return Ok(());
+        }
+        let key = whole.run.head.key;
+        for (attempt, size) in &whole.logs {
+            let LogSize::File { bytes } = size else { continue };
+            self.to.looked.log_files += 1;
+            let Some(why) = self.missing(key, *attempt).await? else { continue };
+            let what = format!("the log of attempt {attempt}, {bytes} bytes: {why}");
+            self.to.add(Some(shown), Violation::new(Promise::LogFiles, what));
+        }
+        Ok(())
+    }
+
+    /// Why a log cannot be read; None when it can, or went with its run meanwhile.
+    async fn missing(&self, run: RunKey, attempt: AttemptId) -> Result<Option<String>, ReadError> {
+        match LogText::open(self.store, &self.home.folder, (run, attempt)).await {
+            Ok(_) => Ok(None),
+            Err(LogError::Store(error)) => Err(error),
+            Err(LogError::Gone { .. } | LogError::Io(_)) if self.is_gone(run).await? => Ok(None),
+            Err(why) => Ok(Some(why.to_string())),
+        }
+    }
+
+    async fn is_gone(&self, run: RunKey) -> Result<bool, ReadError> {
+        let next = self.store.run_keys(RunKey(run.0 - 1), 1).await?;
+        Ok(next.first().is_none_or(|(key, _)| *key != run))
+    }
+}
