@@ -4,8 +4,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+mod db;
 mod remote;
 
+pub use db::{DbArgs, DbCommand, KeptArgs};
 pub use remote::*;
 
 /// A durable workflow engine in one binary.
@@ -110,6 +112,8 @@ pub enum Command {
     Tokens(TokensArgs),
     /// List who changed what on a server, newest first
     Audit(ListArgs),
+    /// Migrate, check, copy or shrink the database, without a server
+    Db(DbArgs),
     /// Print a script that completes commands: `source <(mainspring completions bash)`
     Completions(CompletionsArgs),
     /// Check that all is well here, and say what to do if not; exit code 1 when it is not

@@ -12,6 +12,8 @@ pub enum Exit {
     Usage,
     /// The store failed under a run, which is kept and can be resumed.
     Store,
+    /// The database cannot be opened or read.
+    Unreadable,
     /// No server answers, or it cannot work now.
     Unreachable,
     Cancelled,
@@ -23,7 +25,7 @@ impl Exit {
             Self::Success => 0,
             Self::Failed => 1,
             Self::Usage => 2,
-            Self::Store | Self::Unreachable => 3,
+            Self::Store | Self::Unreadable | Self::Unreachable => 3,
             Self::Cancelled => 130,
         }
     }

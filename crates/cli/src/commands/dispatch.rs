@@ -1,7 +1,7 @@
 //! From the command line to a command, and from its outcome to an exit code.
 
 use super::{
-    apply, audit, completions, delete, doctor, explain_code, graph, logs, orders, run, runs,
+    apply, audit, completions, db, delete, doctor, explain_code, graph, logs, orders, run, runs,
 };
 use super::{schema, show, tokens, trigger, validate, watch, workflows};
 use crate::args::{Cli, Command};
@@ -37,10 +37,7 @@ fn command(command: Command, matches: &ArgMatches) -> Result<Exit> {
         Command::Runs(args) => runs::runs(args),
         Command::Show(args) => show::show(&args),
         Command::Logs(args) => logs::logs(&args),
-        Command::Server(args) => match matches.subcommand() {
-            Some((_, given)) => server::serve(&args, given),
-            None => unreachable!("a command was given"),
-        },
+        Command::Server(args) => server::serve(&args, below(matches)),
         Command::Validate(args) => validate::validate(&args),
         Command::Graph(args) => graph::graph(&args),
         Command::Schema => schema::schema(),
@@ -57,8 +54,14 @@ fn command(command: Command, matches: &ArgMatches) -> Result<Exit> {
         Command::Tokens(args) => tokens::tokens(&args.command),
         Command::Audit(args) => audit::audit(&args),
         Command::Completions(args) => completions::completions(&args),
+        Command::Db(args) => db::db(&args.command, below(below(matches))),
         Command::Doctor(args) => doctor::doctor(&args),
     }
+}
+
+/// What was given to the command below.
+fn below(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map(|(_, given)| given).expect("the parser asks for a command")
 }
 
 /// What has no better code was asked for wrongly.

@@ -16,6 +16,7 @@ mod delete;
 mod tokens;
 mod audit;
 mod completions;
+mod db;
 mod doctor;
 mod explain_code;
 mod graph;

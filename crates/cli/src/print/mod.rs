@@ -3,6 +3,8 @@
 mod tree;
 mod yaml;
 mod document;
+mod size;
 
 pub use document::document;
+pub use size::size;
 pub use tree::Tree;

@@ -1,7 +1,7 @@
 //! Each setting with its origin: flags over environment over file over default.
 
 use super::file::{self, File};
-use crate::args::ServerArgs;
+use crate::args::{DATA_DEFAULT, KeptArgs, ServerArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
@@ -98,6 +98,16 @@ fn list<T: Clone>(given: &[T]) -> Option<Vec<T>> {
     (!given.is_empty()).then(|| given.to_vec())
 }
 
+/// The data folder and the database's URL that a server would be given.
+pub fn kept(args: &KeptArgs, matches: &ArgMatches) -> Result<(PathBuf, Option<String>)> {
+    let (file, path) = file::read(args.config.as_deref())?;
+    let given = Given { matches, path };
+    let data = given.pick("data", args.data.clone(), file.data, DATA_DEFAULT.into());
+    let database = args.database.clone().map(Some);
+    let database = given.pick("database", database, file.database.map(Some), None);
+    Ok((data.value, database.value))
+}
+
 impl Settings {
     pub fn gather(args: &ServerArgs, matches: &ArgMatches, processes: u32) -> Result<Self> {
         let (file, path) = file::read(args.config.as_deref())?;
@@ -109,7 +119,7 @@ impl Settings {
         let in_file = file.max_processes.map(NonZeroU32::get);
         let settings = Self {
             listen: given.pick("listen", list(&args.listen), file.listen, vec![listen]),
-            data: given.pick("data", args.data.clone(), file.data, ".mainspring".into()),
+            data: given.pick("data", args.data.clone(), file.data, DATA_DEFAULT.into()),
             database: given.pick(
                 "database",
                 args.database.clone().map(Some),

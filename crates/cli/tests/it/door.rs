@@ -74,7 +74,7 @@ impl Served {
     fn started(door: Door, database: Option<Database>, args: &[&str]) -> Self {
         let bench = Bench::new();
         let args = [&["--listen", "127.0.0.1:0"], args].concat();
-        let (server, url) = begin(&bench, database.as_ref(), &args);
+        let (server, url) = begin_on(&bench, database.as_ref(), &args);
         Self { bench, server: Some(server), url, door, database }
     }
 
@@ -86,7 +86,7 @@ impl Served {
         bench.write("key.pem", made.signing_key.serialize_pem());
         let tls = ["--tls-certificate", "cert.pem", "--tls-key", "key.pem"];
         let args: Vec<&str> = [&["--listen", "127.0.0.1:0"][..], &tls].concat();
-        let (server, url) = begin(&bench, None, &args);
+        let (server, url) = begin_on(&bench, None, &args);
         let url = url.replace("http://127.0.0.1", "https://localhost");
         Self { bench, server: Some(server), url, door: Door::Address, database: None }
     }
@@ -132,7 +132,7 @@ impl Served {
     pub fn begin_again(&mut self) {
         let address = self.url.strip_prefix("http://").expect("an address").to_owned();
         let args = ["--listen", &address];
-        self.server = Some(begin(&self.bench, self.database.as_ref(), &args).0);
+        self.server = Some(begin_on(&self.bench, self.database.as_ref(), &args).0);
     }
 
     /// Memory the server has in use, as the kernel counts it.
@@ -146,10 +146,15 @@ impl Served {
     }
 }
 
-fn begin(bench: &Bench, database: Option<&Database>, args: &[&str]) -> (Running, String) {
+fn begin_on(bench: &Bench, database: Option<&Database>, args: &[&str]) -> (Running, String) {
     let url = database.map(Database::url);
     let database: Vec<&str> = url.iter().flat_map(|url| ["--database", url]).collect();
-    let mut server = bench.start(&[&["server"], args, &database].concat());
+    begin(bench, &[args, &database].concat())
+}
+
+/// A server on this bench, and its address.
+pub fn begin(bench: &Bench, args: &[&str]) -> (Running, String) {
+    let mut server = bench.start(&[&["server"], args].concat());
     let line = server.until("listening");
     let line: Value = serde_json::from_str(&line).expect("a line of JSON");
     let address = line["address"].as_str().expect("an address").to_owned();

@@ -46,3 +46,6 @@ mod cuts;
 mod unwilling;
 mod doctors;
 mod manual;
+mod kept;
+mod promises;
+mod upkeep;

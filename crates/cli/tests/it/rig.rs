@@ -59,6 +59,8 @@ impl Bench {
         command.args(args).current_dir(self.dir.path()).stdin(Stdio::null());
         for name in [
             "MAINSPRING_DATA",
+            "MAINSPRING_DATABASE",
+            "MAINSPRING_CONFIG",
             "MAINSPRING_SERVER",
             "MAINSPRING_TOKEN",
             "NO_COLOR",

@@ -3,6 +3,7 @@
 use super::Finding;
 use crate::args::DataArgs;
 use crate::data;
+use crate::print::size;
 use anyhow::Result;
 use mainspring_engine::folder::DataFolder;
 use mainspring_store::{RunsQuery, Store as _};
@@ -79,10 +80,7 @@ pub async fn database(data: &DataArgs) -> Result<Finding> {
     };
     let query = RunsQuery { limit: 1, ..RunsQuery::default() };
     Ok(match store.runs(query).await {
-        Ok(_) => Finding::ok(
-            CHECK,
-            format!("{} ({}) can be read", path.display(), super::machine::size(bytes)),
-        ),
+        Ok(_) => Finding::ok(CHECK, format!("{} ({}) can be read", path.display(), size(bytes))),
         Err(error) => {
             Finding::problem(CHECK, error.to_string(), "bring back a backup of the data folder")
         }

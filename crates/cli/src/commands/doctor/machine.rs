@@ -1,6 +1,7 @@
 //! What the machine gives: room on the disk, files that may be open.
 
 use super::Finding;
+use crate::print::size;
 use rustix::fs::statvfs;
 use rustix::process::{Resource, getrlimit};
 use std::path::Path;
@@ -47,13 +48,5 @@ pub fn open_files() -> Finding {
         ),
         Some(most) => Finding::ok(CHECK, format!("at most {most} at once")),
         None => Finding::ok(CHECK, "no limit"),
-    }
-}
-
-pub fn size(bytes: u64) -> String {
-    match bytes {
-        bytes if bytes < MIB => format!("{} KiB", bytes.div_ceil(1024)),
-        bytes if bytes < 10 * 1024 * MIB => format!("{} MiB", bytes / MIB),
-        bytes => format!("{} GiB", bytes / (1024 * MIB)),
     }
 }
