@@ -1,12 +1,12 @@
 //! What every request may use.
 
 use crate::auth::tokens::Tokens;
-use crate::config::Config;
+use crate::config::{Config, Scope};
 use crate::definitions::Definitions;
 use crate::events::hub::Hub;
 use crate::idempotency::Claims;
 use crate::metrics::Metrics;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use crate::room::Room;
 use crate::routes::health::Pulse;
 use mainspring_core::ids::SchedulerId;
@@ -91,6 +91,15 @@ impl App {
 
     /// Has an input decided and made durable, with a record of who asked.
     pub async fn submit(&self, record: Record, input: Input) -> Result<Reply, Problem> {
+        if let Scope::OneRun(run) = self.config.scope
+            && !matches!(&input, Input::Command(command) if command.run == run)
+        {
+            let detail = format!(
+                "`mainspring run` is at work here, on run {run} and on nothing else: for the \
+                 rest start `mainspring server` when it has ended"
+            );
+            return Err(Problem::new(Code::OneRun, detail));
+        }
         let input = Input::Recorded(Box::new(record), Box::new(input));
         Ok(self.engine.submit(input).await?)
     }

@@ -1,5 +1,6 @@
 //! What a server is told: where to listen, and whom to trust.
 
+use mainspring_core::ids::RunId;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,6 +11,14 @@ pub enum Listen {
     Tcp(SocketAddr),
     /// A socket in the file system that only its owner can open: no token is asked for.
     Unix(PathBuf),
+}
+
+/// What may be changed here. Everything may be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    Everything,
+    /// The engine carries on this run and no other, and ends with it.
+    OneRun(RunId),
 }
 
 #[derive(Clone, Debug)]
@@ -26,6 +35,9 @@ pub struct Config {
     pub read_time_max: Duration,
     /// The data folder: logs of what runs now are there.
     pub data: PathBuf,
+    pub scope: Scope,
+    /// Requests under way may end within this time.
+    pub drain: Duration,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

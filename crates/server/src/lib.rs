@@ -22,11 +22,12 @@ pub mod routes;
 pub mod events;
 pub mod metrics;
 pub mod access;
+pub mod socket;
 pub mod serve;
 pub mod tls;
 mod stall;
 
 pub use app::App;
-pub use config::{Config, Listen};
+pub use config::{Config, Listen, Scope};
 pub use events::hub::Hub;
 pub use serve::{ServeError, Server};

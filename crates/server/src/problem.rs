@@ -53,6 +53,7 @@ codes! {
     SlowBody = "slow_body", REQUEST_TIMEOUT, "The body did not arrive in time";
     WorkflowActive = "workflow_active", CONFLICT, "The workflow has runs that are not final";
     NotOwned = "not_owned", CONFLICT, "Another scheduler owns this run";
+    OneRun = "one_run", CONFLICT, "Only one run is carried on here";
     RunState = "run_state", CONFLICT, "The run's state does not allow this";
     TaskSettled = "task_settled", CONFLICT, "The task is settled already";
     TaskHeld = "task_held", CONFLICT, "The task is held already";

@@ -5,6 +5,7 @@ use crate::auth::who::Peer;
 use crate::config::Listen;
 use crate::events::reader::ends;
 use crate::routes::router::router;
+use crate::socket::Address;
 use crate::stall::Stalling;
 use crate::tls::{self, TlsError};
 use axum::Router;
@@ -16,8 +17,8 @@ use hyper_util::server::conn::auto::Builder;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
@@ -32,8 +33,6 @@ const HEADER_TIME_MAX: Duration = Duration::from_secs(10);
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
 const HEADER_BYTES_MAX: usize = 64 * 1024;
 const HEADERS_MAX: usize = 100;
-/// Requests under way may end within this time.
-const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -105,13 +104,13 @@ impl Server {
 
     /// Serves until told to stop, then lets requests under way end.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let router = router(self.app.clone());
+        let routes = Arc::new(Routes { app: self.app.clone(), router: OnceLock::new() });
         let (closing, closed) = watch::channel(false);
         let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let mut accepting = tokio::task::JoinSet::new();
         for door in self.doors {
             let house = House {
-                router: router.clone(),
+                routes: Arc::clone(&routes),
                 tls: self.tls.clone(),
                 head_time_max: self.app.config.read_time_max.min(HEADER_TIME_MAX),
                 closed: closed.clone(),
@@ -124,7 +123,7 @@ impl Server {
         self.app.draining.send_replace(true);
         let _ = closing.send(true);
         let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
-        let drained = tokio::time::timeout(DRAIN_TIME_MAX, room.acquire_many(all)).await;
+        let drained = tokio::time::timeout(self.app.config.drain, room.acquire_many(all)).await;
         drop(drained);
         accepting.shutdown().await;
     }
@@ -137,16 +136,30 @@ fn bind_unix(path: &std::path::Path) -> Result<UnixListener, ServeError> {
         Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => {}
         other => other.map_err(error)?,
     }
-    let listener = UnixListener::bind(path).map_err(error)?;
+    let address = Address::of(path).map_err(error)?;
+    let listener = UnixListener::bind(address.path()).map_err(error)?;
     let owner_only = std::fs::Permissions::from_mode(0o600);
     std::fs::set_permissions(path, owner_only).map_err(error)?;
     Ok(listener)
 }
 
+/// Made for the first who comes: a run of `mainspring run` that nobody asks after has no use
+/// for them.
+struct Routes {
+    app: App,
+    router: OnceLock<Router>,
+}
+
+impl Routes {
+    fn get(&self) -> Router {
+        self.router.get_or_init(|| router(self.app.clone())).clone()
+    }
+}
+
 /// What every connection is served with.
 #[derive(Clone)]
 struct House {
-    router: Router,
+    routes: Arc<Routes>,
     tls: Option<Acceptor>,
     head_time_max: Duration,
     closed: watch::Receiver<bool>,
@@ -229,7 +242,8 @@ async fn converse(
     peer: Peer,
     house: House,
 ) {
-    let House { router, head_time_max, mut closed, .. } = house;
+    let House { routes, head_time_max, mut closed, .. } = house;
+    let router = routes.get();
     let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer.clone()));
         router.clone().oneshot(request.map(axum::body::Body::new) as Request)

@@ -7,8 +7,8 @@ use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
+use mainspring_server::socket::Address;
 use std::io;
-use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -16,8 +16,6 @@ use tokio::net::{TcpStream, UnixStream};
 
 /// A server that is there takes a connection at once; this leaves room for far ones.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
-/// Bytes of `sockaddr_un` for a path.
-const SOCKET_PATH_BYTES_MAX: usize = 107;
 
 pub type Line = SendRequest<Full<Bytes>>;
 
@@ -46,17 +44,9 @@ async fn open(target: &Target) -> io::Result<Line> {
     }
 }
 
-/// A path that is too long for a socket address is walked by way of its folder.
 pub async fn socket(path: &Path) -> io::Result<UnixStream> {
-    if path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
-        return UnixStream::connect(path).await;
-    }
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
-    let folder = std::fs::File::open(folder)?;
-    let short = Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string()).join(name);
-    UnixStream::connect(short).await
+    let address = Address::of(path)?;
+    UnixStream::connect(address.path()).await
 }
 
 async fn talk(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> io::Result<Line> {

@@ -26,6 +26,6 @@ pub use error::ClientError;
 pub use http::Client;
 pub use key::new_key;
 pub use page::items;
-pub use place::{Place, changing, reading};
+pub use place::{Place, changing, has_left, look, reading};
 pub use run_id::run_id;
 pub use stream::{Heard, Stream};

@@ -7,14 +7,13 @@ use super::http::Client;
 use super::target::Target;
 use crate::args::PlaceArgs;
 use crate::data;
+use anyhow::{Error, Result as AnyResult};
+use mainspring_server::socket;
 use std::io::{ErrorKind, Read as _};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Of a file with a token in it.
 const TOKEN_BYTES_MAX: u64 = 4_096;
-/// Where a server listens in its data folder.
-const SOCKET: &str = "api.sock";
 
 #[derive(Debug)]
 pub enum Place {
@@ -29,7 +28,7 @@ pub async fn reading(args: &PlaceArgs) -> Result<Place, ClientError> {
     if let Some(url) = &args.server {
         return Ok(Place::Server(Arc::new(Client::new(Target::parse(url)?, token.as_deref())?)));
     }
-    let path = socket(&args.data.folder);
+    let path = args.data.folder.join(socket::NAME);
     match connect::socket(&path).await {
         Ok(_) => Ok(Place::Server(Arc::new(Client::new(Target::Socket(path), None)?))),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
@@ -41,6 +40,29 @@ pub async fn reading(args: &PlaceArgs) -> Result<Place, ClientError> {
         // No socket, or one that a crash left behind.
         Err(_) => Ok(Place::Folder),
     }
+}
+
+/// For commands that can do with what is stored: when whoever is at work in the data folder
+/// ends while they are asked, as `mainspring run` does, what they left is read.
+pub async fn look<T>(
+    args: &PlaceArgs,
+    asked: impl AsyncFnOnce(&Arc<Client>) -> AnyResult<T>,
+    stored: impl AsyncFnOnce() -> AnyResult<T>,
+) -> AnyResult<T> {
+    let client = match reading(args).await? {
+        Place::Server(client) => client,
+        Place::Folder => return stored().await,
+    };
+    match asked(&client).await {
+        Err(error) if has_left(args, &error) => stored().await.map_err(|_| error),
+        answer => answer,
+    }
+}
+
+/// Whether whoever was at work in the data folder is gone, and nothing else is wrong.
+pub fn has_left(args: &PlaceArgs, error: &Error) -> bool {
+    let error = error.chain().next().and_then(|error| error.downcast_ref::<ClientError>());
+    args.server.is_none() && error.is_some_and(ClientError::is_passing)
 }
 
 /// For commands that change something: somebody has to be there to do it.
@@ -56,10 +78,6 @@ pub async fn changing(args: &PlaceArgs) -> Result<Arc<Client>, ClientError> {
             )))
         }
     }
-}
-
-fn socket(folder: &Path) -> PathBuf {
-    folder.join(SOCKET)
 }
 
 fn token(args: &PlaceArgs) -> Result<Option<String>, ClientError> {

@@ -34,7 +34,7 @@ pub fn main() -> ExitCode {
 fn command(command: Command, matches: &ArgMatches) -> Result<Exit> {
     match command {
         Command::Run(args) => run::run(&args),
-        Command::Runs(args) => runs::runs(args),
+        Command::Runs(args) => runs::runs(&args),
         Command::Show(args) => show::show(&args),
         Command::Logs(args) => logs::logs(&args),
         Command::Server(args) => server::serve(&args, below(matches)),

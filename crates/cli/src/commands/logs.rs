@@ -2,11 +2,11 @@
 
 use crate::args::LogsArgs;
 use crate::client::wire::Task;
-use crate::client::{Ask, Client, ClientError, Place, reading, run_id};
+use crate::client::{Ask, Client, ClientError, look, run_id};
 use crate::exit::Exit;
 use crate::remote::{Stamps, follow_log};
 use crate::{data, find, out};
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, bail};
 use http_body_util::BodyExt as _;
 use mainspring_core::ids::{RunKey, TaskNo};
 use mainspring_core::kernel::row::{Attempt, TaskRow};
@@ -20,10 +20,8 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 pub fn logs(args: &LogsArgs) -> Result<Exit> {
     data::block_on(async {
-        match reading(&args.place).await? {
-            Place::Server(client) => asked(&client, args).await,
-            Place::Folder => stored(args).await,
-        }
+        look(&args.place, async |client| asked(client, args).await, async || stored(args).await)
+            .await
     })?;
     Ok(Exit::Success)
 }
@@ -50,7 +48,8 @@ async fn asked(client: &Arc<Client>, args: &LogsArgs) -> Result<()> {
     let mut body = client.open(&ask).await?.into_body();
     let mut is_empty = true;
     while let Some(frame) = body.frame().await {
-        let piece = frame.map_err(|error| client.lost(error))?.into_data().unwrap_or_default();
+        let lost = |error| Error::from(client.lost(error)).context("this is not all of the log");
+        let piece = frame.map_err(lost)?.into_data().unwrap_or_default();
         is_empty &= piece.is_empty();
         out::raw(&piece);
         if out::is_unread() {

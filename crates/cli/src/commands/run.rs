@@ -3,7 +3,7 @@
 use super::resume;
 use crate::args::RunArgs;
 use crate::embedded::{
-    Ending, Finished, Follow, Fresh, Ground, Life, NotAccepted, Settings, accept, print,
+    Door, Ending, Finished, Follow, Fresh, Ground, Life, NotAccepted, Settings, accept, print,
 };
 use crate::exit::Exit;
 use crate::progress::Board;
@@ -196,16 +196,19 @@ pub async fn carry_on(
     signals: &mut Signals,
 ) -> Result<Exit> {
     let (run, definition) = (follow.run, Arc::clone(follow.board.definition()));
+    let door = open_door(&life, run).await;
     let ending = follow.until_over(&mut life, signals).await;
     let resume = data::command(&["run", "--resume", &run.to_string()], &args.data.folder);
     match ending {
         Ending::Left => {
+            door.into_iter().for_each(Door::slam);
             leave(life).await;
             out::say(&format!("left: nothing runs any more. To go on with the run: {resume}\n"));
             // At once: the database is as whole after this as after a crash.
             std::process::exit(Exit::Cancelled.code().into());
         }
         Ending::StoreFailed(error) => {
+            close(door).await;
             life.end();
             out::say(&format!("{}: the store failed: {error}\n", out::red("error")));
             let kept = match DataFolder::database(&args.data.folder).exists() {
@@ -216,6 +219,7 @@ pub async fn carry_on(
             Ok(Exit::Store)
         }
         Ending::Final(status) => {
+            close(door).await;
             let ground = life.end();
             tell(args, &ground, (run, &definition)).await?;
             Ok(match status {
@@ -224,6 +228,24 @@ pub async fn carry_on(
                 _ => Exit::Failed,
             })
         }
+    }
+}
+
+/// Without one the run goes on all the same.
+async fn open_door(life: &Life, run: RunId) -> Option<Door> {
+    match Door::open(life, run).await {
+        Ok(door) => Some(door),
+        Err(error) => {
+            let head = out::yellow("note");
+            out::say(&format!("{head}: other commands cannot steer this run: {error:#}\n"));
+            None
+        }
+    }
+}
+
+async fn close(door: Option<Door>) {
+    if let Some(door) = door {
+        door.close().await;
     }
 }
 

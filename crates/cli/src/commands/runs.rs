@@ -2,7 +2,7 @@
 
 use crate::args::{Format, RunsArgs};
 use crate::client::wire::Run;
-use crate::client::{Ask, Client, Place, items, reading};
+use crate::client::{Ask, Client, items, look};
 use crate::exit::Exit;
 use crate::print::{Tree, document};
 use crate::{data, out, table, time_text};
@@ -16,13 +16,11 @@ struct Document {
     items: Vec<Tree>,
 }
 
-pub fn runs(args: RunsArgs) -> Result<Exit> {
+pub fn runs(args: &RunsArgs) -> Result<Exit> {
     let output = args.output;
     let items = data::block_on(async {
-        match reading(&args.place).await? {
-            Place::Server(client) => asked(&client, &args).await,
-            Place::Folder => stored(args).await,
-        }
+        look(&args.place, async |client| asked(client, args).await, async || stored(args).await)
+            .await
     })?;
     if items.is_empty() && output == Format::Table {
         out::say("no runs\n");
@@ -46,14 +44,14 @@ async fn asked(client: &Client, args: &RunsArgs) -> Result<Vec<Tree>> {
     Ok(items(client, &ask, args.limit).await?)
 }
 
-async fn stored(args: RunsArgs) -> Result<Vec<Tree>> {
+async fn stored(args: &RunsArgs) -> Result<Vec<Tree>> {
     let store = data::open(&args.place.data)?;
     let query = RunsQuery {
-        statuses: args.statuses,
-        workflow: args.workflow,
+        statuses: args.statuses.clone(),
+        workflow: args.workflow.clone(),
         since: args.since,
         until: args.until,
-        labels: args.labels,
+        labels: args.labels.clone(),
         limit: args.limit,
         ..RunsQuery::default()
     };

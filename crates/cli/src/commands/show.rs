@@ -2,7 +2,7 @@
 
 use crate::args::{Format, ShowArgs};
 use crate::client::wire::{Run, Task};
-use crate::client::{Ask, Client, Place, items, reading, run_id};
+use crate::client::{Ask, Client, items, look, run_id};
 use crate::exit::Exit;
 use crate::print::{Tree, document};
 use crate::{data, find, out, table, time_text};
@@ -23,10 +23,8 @@ struct Document {
 
 pub fn show(args: &ShowArgs) -> Result<Exit> {
     let whole = data::block_on(async {
-        match reading(&args.place).await? {
-            Place::Server(client) => asked(&client, args).await,
-            Place::Folder => stored(args).await,
-        }
+        look(&args.place, async |client| asked(client, args).await, async || stored(args).await)
+            .await
     })?;
     document(args.output, &whole, || drawn(&whole))?;
     Ok(Exit::Success)

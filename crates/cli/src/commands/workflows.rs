@@ -2,7 +2,7 @@
 
 use crate::args::{Format, ListArgs};
 use crate::client::wire::Workflow;
-use crate::client::{Ask, Place, items, reading};
+use crate::client::{Ask, Client, items, look};
 use crate::exit::Exit;
 use crate::print::{Tree, document};
 use crate::{data, out, table, time_text};
@@ -13,6 +13,7 @@ use mainspring_core::time::Timestamp;
 use mainspring_store::Store as _;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 #[derive(Serialize)]
 struct Document {
@@ -37,12 +38,9 @@ struct Stored {
 
 pub fn workflows(args: &ListArgs) -> Result<Exit> {
     let items = data::block_on(async {
-        match reading(&args.place).await? {
-            Place::Server(client) => {
-                Ok(items(&client, &Ask::get(&["workflows"]), args.limit).await?)
-            }
-            Place::Folder => stored(args).await,
-        }
+        let ask = Ask::get(&["workflows"]);
+        let asked = async |client: &Arc<Client>| Ok(items(client, &ask, args.limit).await?);
+        look(&args.place, asked, async || stored(args).await).await
     })?;
     if items.is_empty() && args.output == Format::Table {
         out::say("no workflows\n");

@@ -52,6 +52,7 @@ impl Follow {
 
     pub async fn until_over(&mut self, life: &mut Life, signals: &mut Signals) -> Ending {
         let Life { engine, news, ground, .. } = life;
+        let engine: &Engine = engine;
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut cancel: Pin<Box<dyn Future<Output = ()>>> = match self.asked_to_end {

@@ -7,7 +7,8 @@ use anyhow::{Context as _, Result};
 use mainspring_core::limits::TOTAL_PERMITS_DEFAULT;
 use mainspring_engine::events::{Event, Observer};
 use mainspring_engine::{Engine, EngineConfig, Load};
-use mainspring_exec::{ProcessConfig, ProcessExecutor};
+use mainspring_exec::{Executor as _, ProcessConfig, ProcessExecutor};
+use mainspring_server::Hub;
 use mainspring_store::{Sqlite, Store};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +20,9 @@ const STORE_PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Life {
     pub ground: Ground,
-    pub engine: Engine,
+    pub engine: Arc<Engine>,
+    /// What those who listen at the door are told.
+    pub hub: Arc<Hub>,
     pub executor: Arc<ProcessExecutor>,
     pub news: UnboundedReceiver<News>,
 }
@@ -34,6 +37,7 @@ pub enum News {
 impl Life {
     pub async fn begin(ground: Ground, load: Load, settings: Settings) -> Result<Self> {
         let (sender, news) = unbounded_channel();
+        let hub = Arc::new(Hub::default());
         let processes = ProcessConfig {
             data_id: ground.folder.id().to_string(),
             folder: ground.folder.path().to_owned(),
@@ -47,7 +51,7 @@ impl Life {
                 ("executor:process".to_owned(), settings.max_processes),
             ],
             load,
-            observer: Arc::new(Teller(sender)),
+            observer: Arc::new(Teller { news: sender, hub: Arc::clone(&hub) }),
             store_patience: Some(STORE_PATIENCE),
         };
         let mut made = None;
@@ -58,7 +62,7 @@ impl Life {
         });
         let engine = engine.await.context("the engine cannot start")?;
         let executor = made.expect("an engine that starts has made its executors");
-        Ok(Self { ground, engine, executor, news })
+        Ok(Self { ground, engine: Arc::new(engine), hub, executor, news })
     }
 
     pub fn store(&self) -> &Sqlite {
@@ -67,20 +71,33 @@ impl Life {
 
     /// Ends the engine and whatever still runs; the folder stays held.
     pub fn end(self) -> Ground {
-        self.engine.shut_down();
+        match Arc::try_unwrap(self.engine) {
+            Ok(engine) => engine.shut_down(),
+            // Somebody at the door still asks for something: what runs ends all the same.
+            Err(shared) => {
+                shared.stop();
+                self.executor.shut_down();
+            }
+        }
         self.ground
     }
 }
 
-struct Teller(UnboundedSender<News>);
+/// The door first: who hears of the end here may close it.
+struct Teller {
+    news: UnboundedSender<News>,
+    hub: Arc<Hub>,
+}
 
 impl Observer for Teller {
     fn committed(&self, events: &[Event]) {
+        self.hub.committed(events);
         // Nobody listens any more once the run is over.
-        let _ = self.0.send(News::Committed(events.to_vec()));
+        let _ = self.news.send(News::Committed(events.to_vec()));
     }
 
     fn store_failed(&self, error: &str) {
-        let _ = self.0.send(News::StoreFailed(error.to_owned()));
+        self.hub.store_failed(error);
+        let _ = self.news.send(News::StoreFailed(error.to_owned()));
     }
 }

@@ -3,8 +3,9 @@
 //! ```text
 //!  Ground: folder held, leftovers killed, database open
 //!     └─► Life: executor, engine ──► accept (deploy, trigger) ──► follow ──► summary
-//!                      └── observer ── news ───────────────────────┘ ▲
-//!                                                     Ctrl-C, ticks ─┘
+//!                      ├── observer ── news ───────────────────────┘ ▲
+//!                      │       └── hub ──► door ──► other commands     │
+//!                      └── door: orders              Ctrl-C, ticks ────┘
 //! ```
 
 mod ground;
@@ -12,9 +13,11 @@ mod life;
 mod settings;
 mod accept;
 mod follow;
+mod door;
 mod summary;
 
 pub use accept::{Fresh, NotAccepted, accept};
+pub use door::Door;
 pub use follow::{Ending, Follow};
 pub use ground::{Ground, hold};
 pub use life::Life;

@@ -18,14 +18,14 @@ use mainspring_engine::retention::Retention;
 use mainspring_engine::{Engine, EngineConfig, Load, Stopped};
 use mainspring_exec::ProcessConfig;
 use mainspring_server::config::TlsFiles;
-use mainspring_server::{App, Config, Hub, Listen, Server};
+use mainspring_server::{App, Config, Hub, Listen, Scope, Server, socket};
 use mainspring_store::Store;
-use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tracing::{error, info, warn};
 
-/// The socket in the data folder that commands with `--data` talk to.
-pub const SOCKET: &str = "api.sock";
+/// Requests under way may end within this time.
+const DRAIN_REQUESTS: Duration = Duration::from_secs(10);
 
 pub fn serve(args: &ServerArgs, matches: &ArgMatches) -> Result<Exit> {
     let settings = Settings::gather(args, matches, processes_default())?;
@@ -131,7 +131,7 @@ async fn start(
 }
 
 fn config(settings: &Settings, folder: &DataFolder) -> Result<Config> {
-    let socket: PathBuf = folder.path().join(SOCKET);
+    let socket = folder.path().join(socket::NAME);
     let mut listen: Vec<Listen> = settings.listen.value.iter().copied().map(Listen::Tcp).collect();
     listen.push(Listen::Unix(socket));
     let workdir = &settings.workdir.value;
@@ -146,5 +146,7 @@ fn config(settings: &Settings, folder: &DataFolder) -> Result<Config> {
         workdir,
         read_time_max: settings.read_timeout.value.to_std(),
         data: folder.path().to_owned(),
+        scope: Scope::Everything,
+        drain: DRAIN_REQUESTS,
     })
 }

@@ -48,4 +48,5 @@ mod doctors;
 mod manual;
 mod kept;
 mod promises;
+mod asked;
 mod upkeep;

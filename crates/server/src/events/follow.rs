@@ -100,14 +100,14 @@ impl Follower {
             if let Some(event) = self.waiting.pop_front() {
                 return Some(event);
             }
-            if self.ended || *self.draining.borrow() {
+            if self.ended || self.is_cut_off().await {
                 return None;
             }
             match self.look().await {
                 Ok(true) => {}
                 Ok(false) => tokio::select! {
                     () = tokio::time::sleep(LOOK) => {}
-                    () = ends(&mut self.draining) => return None,
+                    () = ends(&mut self.draining) => {}
                 },
                 Err(problem) => {
                     self.ended = true;
@@ -115,6 +115,12 @@ impl Follower {
                 }
             }
         }
+    }
+
+    /// The server shuts down. The log of a task that is settled is told to its end.
+    async fn is_cut_off(&mut self) -> bool {
+        let is_draining = *self.draining.borrow();
+        is_draining && !self.known().await.is_ok_and(|known| known.settled.is_some())
     }
 
     /// Reads on. False if there is nothing more for now.

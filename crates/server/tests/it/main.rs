@@ -14,3 +14,4 @@ mod hostile;
 mod streams;
 mod codes;
 mod described;
+mod scope;

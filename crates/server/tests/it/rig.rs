@@ -14,7 +14,7 @@ use mainspring_engine::{Engine, EngineConfig, Executors, Load, Reports};
 use mainspring_server::auth::secret;
 use mainspring_server::auth::who::Peer;
 use mainspring_server::routes::router::router;
-use mainspring_server::{App, Config, Hub};
+use mainspring_server::{App, Config, Hub, Scope};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,18 +60,24 @@ impl Answer {
 impl Rig {
     /// One where no attempt ever starts: there is nobody to carry it out.
     pub async fn new() -> Self {
-        Self::with((0, PATIENCE), |_| Executors::new()).await
+        Self::with((0, PATIENCE), Scope::Everything, |_| Executors::new()).await
+    }
+
+    /// One that serves only so much.
+    pub async fn within(scope: Scope) -> Self {
+        Self::with((0, PATIENCE), scope, |_| Executors::new()).await
     }
 
     /// One that waits for nobody's body.
     pub async fn impatient() -> Self {
-        Self::with((0, Duration::from_millis(1)), |_| Executors::new()).await
+        let moment = Duration::from_millis(1);
+        Self::with((0, moment), Scope::Everything, |_| Executors::new()).await
     }
 
     /// One whose tasks are carried out by hand.
     pub async fn at_work() -> (Self, Arc<ByHand>) {
         let mut hand = None;
-        let rig = Self::with((100, PATIENCE), |reports| {
+        let rig = Self::with((100, PATIENCE), Scope::Everything, |reports| {
             let made = hand.insert(Arc::new(ByHand::new(reports)));
             Executors::from([(ExecutorKind::Process, Arc::clone(made) as _)])
         });
@@ -81,6 +87,7 @@ impl Rig {
 
     async fn with(
         (total, read_time_max): (u32, Duration),
+        scope: Scope,
         executors: impl FnOnce(Arc<dyn Reports>) -> Executors,
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -103,6 +110,8 @@ impl Rig {
             workdir: "/".into(),
             read_time_max,
             data: folder.path().to_owned(),
+            scope,
+            drain: std::time::Duration::from_secs(10),
         };
         let kept = Arc::clone(&store) as _;
         let app = App::new(Arc::new(engine), kept, (scheduler, hub), config).await.unwrap();
