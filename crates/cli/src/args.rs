@@ -91,8 +91,8 @@ pub enum Command {
     ExplainCode(ExplainCodeArgs),
     /// Deploy workflow files to a server; the same text twice makes no new version
     Apply(ApplyArgs),
-    /// List workflows
-    Workflows(ListArgs),
+    /// List workflows, or compare the versions of one
+    Workflows(WorkflowsArgs),
     /// Start a run of a workflow on a server
     #[command(after_help = TRIGGER_HELP)]
     Trigger(TriggerArgs),

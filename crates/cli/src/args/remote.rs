@@ -75,7 +75,11 @@ impl Command {
             | Self::Show(ShowArgs { place, .. })
             | Self::Logs(LogsArgs { place, .. })
             | Self::Apply(ApplyArgs { place, .. })
-            | Self::Workflows(ListArgs { place, .. })
+            | Self::Workflows(WorkflowsArgs {
+                command: Some(WorkflowsCommand::Diff(DiffArgs { place, .. })),
+                ..
+            })
+            | Self::Workflows(WorkflowsArgs { command: None, list: ListArgs { place, .. } })
             | Self::Audit(ListArgs { place, .. })
             | Self::Trigger(TriggerArgs { place, .. })
             | Self::Watch(WatchArgs { place, .. })
@@ -168,6 +172,35 @@ pub struct ListArgs {
     pub place: PlaceArgs,
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub limit: usize,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct WorkflowsArgs {
+    #[command(subcommand)]
+    pub command: Option<WorkflowsCommand>,
+    #[command(flatten)]
+    pub list: ListArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum WorkflowsCommand {
+    /// Show what changed from one version of a workflow to another
+    Diff(DiffArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// The workflow
+    pub name: String,
+    /// The older version [default: the one before the newer]
+    pub from: Option<u32>,
+    /// The newer version [default: the latest]
+    pub to: Option<u32>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
 }

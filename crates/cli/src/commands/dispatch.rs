@@ -1,10 +1,11 @@
 //! From the command line to a command, and from its outcome to an exit code.
 
 use super::{
-    apply, audit, completions, db, delete, doctor, explain_code, graph, logs, orders, run, runs,
+    apply, audit, completions, db, delete, diff, doctor, explain_code, graph, logs, orders, run,
+    runs,
 };
 use super::{schema, show, tokens, trigger, validate, watch, workflows};
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, WorkflowsArgs, WorkflowsCommand};
 use crate::client::ClientError;
 use crate::exit::Exit;
 use crate::out;
@@ -43,7 +44,10 @@ fn command(command: Command, matches: &ArgMatches) -> Result<Exit> {
         Command::Schema => schema::schema(),
         Command::ExplainCode(args) => explain_code::explain_code(&args),
         Command::Apply(args) => apply::apply(&args),
-        Command::Workflows(args) => workflows::workflows(&args),
+        Command::Workflows(WorkflowsArgs { command: None, list }) => workflows::workflows(&list),
+        Command::Workflows(WorkflowsArgs { command: Some(command), .. }) => match command {
+            WorkflowsCommand::Diff(args) => diff::diff(&args),
+        },
         Command::Trigger(args) => trigger::trigger(&args),
         Command::Watch(args) => watch::watch(&args),
         Command::Cancel(args) => orders::cancel(&args),

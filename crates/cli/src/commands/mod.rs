@@ -12,6 +12,7 @@ mod apply;
 mod trigger;
 mod watch;
 mod orders;
+mod diff;
 mod delete;
 mod tokens;
 mod audit;

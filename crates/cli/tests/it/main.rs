@@ -49,4 +49,5 @@ mod manual;
 mod kept;
 mod promises;
 mod asked;
+mod versions;
 mod upkeep;

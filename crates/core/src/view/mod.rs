@@ -4,3 +4,4 @@
 pub mod word;
 pub mod words;
 pub mod shapes;
+pub mod compared;

@@ -4,6 +4,7 @@ pub mod page;
 pub mod workflows;
 pub mod deploy;
 pub mod versions;
+pub mod diff;
 pub mod runs;
 pub mod trigger;
 pub mod orders;

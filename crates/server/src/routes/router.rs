@@ -2,7 +2,7 @@
 
 use super::openapi::{Doc, Made};
 use super::{absent, problems, versions, workflows};
-use super::{audit, deploy, health, logs, orders, runs, session, tasks, tokens, trigger};
+use super::{audit, deploy, diff, health, logs, orders, runs, session, tasks, tokens, trigger};
 use crate::access;
 use crate::app::App;
 use crate::events::stream;
@@ -26,6 +26,7 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(workflows::get, workflows::delete))
         .routes(routes!(versions::list))
         .routes(routes!(versions::get))
+        .routes(routes!(diff::diff))
         .routes(routes!(trigger::trigger))
         .routes(routes!(runs::list))
         .routes(routes!(runs::get))

@@ -30,6 +30,39 @@ async fn the_same_text_twice_makes_no_new_version() {
 }
 
 #[tokio::test]
+async fn versions_are_compared() {
+    let rig = Rig::new().await;
+    rig.deploy(NOOPS).await;
+    assert_eq!(rig.get("/workflows/w/diff").await.code(), "bad_query");
+    rig.deploy(&NOOPS.replace("depends_on: [a]", "depends_on: []")).await;
+    rig.deploy(&NOOPS.replace("  b:", "  c: {noop: {}}\n  b:")).await;
+    let last = rig.get("/workflows/w/diff").await.json();
+    assert_eq!((&last["from"], &last["to"]), (&2.into(), &3.into()));
+    assert_eq!(last["tasks"], serde_json::json!({"added": ["c"], "removed": [], "changed": ["b"]}));
+    let all = rig.get("/workflows/w/diff?from=1&to=3").await.json();
+    assert_eq!(all["tasks"]["changed"], serde_json::json!([]));
+    assert_eq!(
+        all["diff"],
+        "--- w version 1\n+++ w version 3\n@@ -1,4 +1,5 @@\n name: w\n tasks:\n   a: {noop: {}}\n\
+         +  c: {noop: {}}\n   b: {noop: {}, depends_on: [a]}\n"
+    );
+    let back = rig.get("/workflows/w/diff?from=3&to=1").await.json();
+    assert_eq!(back["tasks"]["removed"], serde_json::json!(["c"]));
+    assert_eq!(rig.get("/workflows/w/diff?from=2&to=2").await.json()["diff"], "");
+    for (path, code) in [
+        ("/workflows/x/diff", "workflow_not_found"),
+        ("/workflows/w/diff?to=9", "workflow_not_found"),
+        ("/workflows/w/diff?from=0", "workflow_not_found"),
+        ("/workflows/w/diff?to=1", "bad_query"),
+        ("/workflows/w/diff?to=0", "bad_query"),
+        ("/workflows/w/diff?to=x", "bad_query"),
+        ("/workflows/w/diff?of=1", "bad_query"),
+    ] {
+        assert_eq!(rig.get(path).await.code(), code, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_definition_with_errors_says_where() {
     let rig = Rig::new().await;
     let answer = rig.deploy("name: w\ntasks:\n  a: {runn: x}\n").await;
