@@ -7,10 +7,16 @@ mod upkeep;
 mod grouped;
 mod refused;
 mod thread;
+mod wait;
+mod blobs;
 mod memory;
 mod sqlite;
 mod postgres;
 
+pub use blobs::{
+    BlobEntry, BlobError, BlobName, BlobReader, Blobs, Durability, FolderBlobs, MemoryBlobs,
+    NotABlob,
+};
 pub use contract::{
     Audited, CommitError, Done, Expired, Fence, ReadError, Reading, Registration, RunsQuery, Store,
     StoredRun, VersionsQuery,

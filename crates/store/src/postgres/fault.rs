@@ -19,6 +19,8 @@ pub(super) enum Fault {
     /// The connection was lost under an earlier batch of the same life, and nobody looked yet
     /// at what became of it.
     Unsettled,
+    /// What should have become a blob ended before its end.
+    CutShort,
     Fenced,
     Refused(Refused),
     /// Names table, row and value.
@@ -46,6 +48,7 @@ impl Fault {
             Self::Unreachable(what) => (what, None),
             Self::Silent => (silent(place), None),
             Self::Unsettled => (UNSETTLED.to_owned(), None),
+            Self::CutShort => (CUT_SHORT.to_owned(), None),
             Self::Sql(error) => (sentence(&error, place), Some(error.into())),
         };
         CommitError::Failed { what, source }
@@ -84,6 +87,8 @@ pub(super) fn silent(place: &Place) -> String {
 
 const UNSETTLED: &str = "the connection was lost under an earlier batch: what became of it must \
                          be looked at before anything else is written";
+
+const CUT_SHORT: &str = "nothing of a blob is kept whose end did not come";
 
 /// No answer of the server's, or one that says that it is leaving.
 pub(super) fn is_lost(error: &Error) -> bool {
@@ -150,7 +155,7 @@ fn remedy(code: &SqlState) -> (&'static str, &'static str) {
         "53200" => ("has no memory left", "free some there"),
         "53300" => (
             "has no connection left",
-            "raise max_connections, or close what other programs keep open; Mainspring takes five",
+            "raise max_connections, or close what other programs keep open; Mainspring takes seven",
         ),
         "55P03" | "57014" | "40P01" => (
             "took too long",

@@ -7,6 +7,7 @@
 //!                                               ├─► begin, fence, rows, commit: one round trip
 //!                                               └─► done()
 //!  reads ───────────────────────── queue ──► reader threads (2), 2 read-only connections each
+//!  blobs put and removed ───────── queue ──► filer thread, 2 connections; read like the rest
 //! ```
 //! A lost connection is opened again, the writer's with its lock; what was on its way is
 //! answered as failed and never sent twice. Nothing here decides: a batch is written as it is
@@ -26,8 +27,10 @@ mod transaction;
 mod link;
 mod writer;
 mod reader;
+mod filer;
 mod open;
 mod store;
+mod blobs;
 mod inventory;
 mod upkeep;
 #[cfg(test)]

@@ -5,10 +5,11 @@ use super::place::Place;
 use super::schema;
 use super::session::{Role, Session, Step};
 use super::tables::{
-    attempts, audit, idempotency_keys, logs, run_drop, run_list, runs, schedulers, tasks, tokens,
-    versions, workflows,
+    attempts, audit, blobs, idempotency_keys, logs, run_drop, run_list, runs, schedulers, tasks,
+    tokens, versions, workflows,
 };
 use super::transaction::{self, Owners};
+use crate::blobs::BlobName;
 use crate::contract::RunsQuery;
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef, TokenId};
 use mainspring_core::json::Json;
@@ -144,7 +145,17 @@ async fn write(session: &Session) -> Result<(), super::fault::Fault> {
     for refused in [unknown, again] {
         assert!(transaction::commit(session, &mut owners, fence, &[refused]).await.is_err());
     }
+    let complete = blobs::complete(blob(), 1);
+    let removed = blobs::remove(blob(), AT).into_iter();
+    for step in removed.chain(blobs::claim(blob())).chain([complete]) {
+        // Only the statement counts: outside of a transaction it is refused.
+        let _ = session.rows(&step).await;
+    }
     Ok(())
+}
+
+fn blob() -> BlobName {
+    BlobName::Log(AttemptId::from_bytes([3; 16]))
 }
 
 async fn read(session: &Session) -> Result<(), super::fault::Fault> {
@@ -162,6 +173,9 @@ async fn read(session: &Session) -> Result<(), super::fault::Fault> {
     audit::list(session, None, 5).await?;
     tokens::all(session).await?;
     run_drop::expired(session, AT, 5).await?;
+    blobs::chunks(session, blob()).await?;
+    blobs::chunk(session, blob(), 0).await?;
+    blobs::list(session, None, 5).await?;
     for query in queries() {
         run_list::list(session, &query).await?;
     }
@@ -233,6 +247,8 @@ const FILL: &str = "
         ever_started) select n, 0, -1, 'none', 0, 0, 0, 0, 0, false
         from generate_series(1, 20000) n;
     insert into logs select n, gen_random_uuid(), null, 5 from generate_series(1, 20000) n;
+    insert into blobs select n, 1, n from generate_series(1, 20000) n;
+    insert into blob_chunks select n, 0, '' from generate_series(1, 20000) n;
     insert into idempotency_keys select n, '', '', '', '', null, n
         from generate_series(1, 20000) n;
     insert into audit select n, n, '', '', '', '' from generate_series(1, 20000) n;

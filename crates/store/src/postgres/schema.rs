@@ -7,8 +7,10 @@ use super::lock;
 use super::session::{Session, Step, WRITE};
 use crate::upkeep::Migration;
 
-pub(super) const MIGRATIONS: &[Migration] =
-    &[Migration { name: "0001_first", sql: include_str!("migrations/0001_first.sql") }];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration { name: "0001_first", sql: include_str!("migrations/0001_first.sql") },
+    Migration { name: "0002_blobs", sql: include_str!("migrations/0002_blobs.sql") },
+];
 
 /// Older servers lack what the statements here use.
 const SERVER_VERSION_MIN: i32 = 140_000;

@@ -54,6 +54,8 @@ const WHO: &str = "
 pub(super) enum Role {
     Writer,
     Reader,
+    /// Writes blobs, and nothing else: beside the writer, without its lock.
+    Filer,
 }
 
 /// The server's process behind a connection, and since when it is this one.
@@ -97,7 +99,7 @@ impl Session {
             drop(alive);
         });
         let own = match role {
-            Role::Writer => WRITER,
+            Role::Writer | Role::Filer => WRITER,
             Role::Reader => READER,
         };
         let settings = format!("{EVERYONE}{own}");

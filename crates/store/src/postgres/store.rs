@@ -1,6 +1,7 @@
 //! The database behind the contract of every store.
 
 use super::fault::Fault;
+use super::filer::Filer;
 use super::open::ConnectError;
 use super::place::Place;
 use super::reader::{Readers, ended};
@@ -29,8 +30,9 @@ use tokio::sync::oneshot;
 /// A PostgreSQL database. Dropping it finishes what was handed over and waits for its threads.
 #[derive(Debug)]
 pub struct Postgres {
-    pub(super) readers: Readers,
-    /// None when it was opened for reading only.
+    pub(super) readers: Arc<Readers>,
+    /// Both are none when it was opened for reading only.
+    filer: Option<Filer>,
     writer: Option<Writer>,
 }
 
@@ -40,7 +42,9 @@ impl Postgres {
     pub fn open(url: &str) -> Result<Self, ConnectError> {
         let place = Arc::new(Place::parse(url)?);
         let writer = Writer::start(&place)?;
-        Ok(Self { readers: Self::readers(&place)?, writer: Some(writer) })
+        let filer = Filer::start(&place).map_err(|error| ConnectError::thread(error, &place))?;
+        let readers = Self::start_readers(&place)?;
+        Ok(Self { readers, filer: Some(filer), writer: Some(writer) })
     }
 
     /// Opens the database for looking, also while a server writes to it. Creates nothing,
@@ -54,11 +58,20 @@ impl Postgres {
             schema::check(&session).await
         });
         looked.map_err(|unfit| ConnectError::of(unfit, &place))?;
-        Ok(Self { readers: Self::readers(&place)?, writer: None })
+        Ok(Self { readers: Self::start_readers(&place)?, filer: None, writer: None })
     }
 
-    fn readers(place: &Arc<Place>) -> Result<Readers, ConnectError> {
-        Readers::start(place).map_err(|error| ConnectError::thread(error, place))
+    fn start_readers(place: &Arc<Place>) -> Result<Arc<Readers>, ConnectError> {
+        let readers = Readers::start(place).map_err(|error| ConnectError::thread(error, place))?;
+        Ok(Arc::new(readers))
+    }
+
+    pub(super) fn readers(&self) -> &Arc<Readers> {
+        &self.readers
+    }
+
+    pub(super) fn filer(&self) -> Option<&Filer> {
+        self.filer.as_ref()
     }
 
     /// Has the writer do something and waits for what it says.
@@ -78,7 +91,7 @@ impl Postgres {
     }
 }
 
-const READ_ONLY: &str = "the database was opened for reading only";
+pub(super) const READ_ONLY: &str = "the database was opened for reading only";
 
 async fn load(session: &Session, id: RunId) -> Result<Option<StoredRun>, Fault> {
     let answers = session.snapshot(&[runs::load(id), tasks::of_run(id)]).await?;

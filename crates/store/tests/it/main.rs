@@ -13,3 +13,4 @@ mod files;
 mod servers;
 mod outage;
 mod private;
+mod blob_places;

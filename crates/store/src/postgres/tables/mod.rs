@@ -9,6 +9,7 @@ pub(super) mod run_drop;
 pub(super) mod tasks;
 pub(super) mod attempts;
 pub(super) mod logs;
+pub(super) mod blobs;
 pub(super) mod idempotency_keys;
 pub(super) mod audit;
 pub(super) mod tokens;

@@ -13,4 +13,6 @@ mod keys;
 mod audit;
 mod tokens;
 mod odd_text;
+pub mod blobs;
 mod suite;
+mod blob_suite;
