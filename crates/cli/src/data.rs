@@ -3,12 +3,20 @@
 use crate::args::{DATA_DEFAULT, DataArgs};
 use anyhow::{Context as _, Result};
 use mainspring_engine::folder::DataFolder;
-use mainspring_store::Sqlite;
+use mainspring_engine::logs::LogPlaces;
+use mainspring_store::{FolderBlobs, Sqlite};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Opens the database for looking. Takes no lock: it also works while a run is under way.
 pub fn open(data: &DataArgs) -> Result<Sqlite> {
     Ok(Sqlite::open_read_only(&DataFolder::database(&data.folder))?)
+}
+
+/// Where its logs are, for looking.
+pub fn logs(data: &DataArgs) -> LogPlaces {
+    let blobs = FolderBlobs::open_read_only(&DataFolder::blobs(&data.folder));
+    LogPlaces { folder: data.folder.clone(), blobs: Arc::new(blobs) }
 }
 
 /// Waits for an answer of a store.

@@ -27,7 +27,7 @@ pub const ENV_VALUE_BYTES_MAX: usize = 64 * 1024;
 /// An error's message as stored; what is longer is cut in its middle.
 pub const ERROR_MESSAGE_BYTES_MAX: usize = 8 * 1024;
 
-/// Logs up to this size are stored in the database, larger ones stay in their file.
+/// Logs up to this size are stored in their row, larger ones in the blob store.
 pub const LOG_INLINE_BYTES_MAX: usize = 4 * 1024;
 pub const LOG_BYTES_DEFAULT: u64 = 10 * 1024 * 1024;
 pub const LOG_BYTES_MAX: u64 = 1024 * 1024 * 1024;

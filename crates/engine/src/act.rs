@@ -2,6 +2,7 @@
 //! costs as much as its payload, and the world waits for no one.
 
 use crate::inbox::Inbox;
+use crate::shelf::Shelf;
 use mainspring_core::ids::{AttemptId, Ticket};
 use mainspring_core::launch::StartAttempt;
 use mainspring_core::work::{Ended, ExecutorKind, Life, Outcome, Question, Report, ReportKind};
@@ -25,6 +26,7 @@ pub(crate) struct Orders {
 pub(crate) struct Hands {
     pub executors: Executors,
     pub inbox: Arc<Inbox>,
+    pub shelf: Shelf,
     /// Attempts that a former life of this server dispatched.
     pub former: BTreeSet<AttemptId>,
 }
@@ -40,6 +42,7 @@ impl Hands {
             }
             for ticket in orders.forget {
                 self.executors.values().for_each(|executor| executor.settle(ticket));
+                self.shelf.settled(ticket.attempt);
             }
         }
     }
@@ -56,6 +59,7 @@ impl Hands {
             Effect::Settle(kind, ticket) => {
                 self.former.remove(&ticket.attempt);
                 self.executor(kind).settle(ticket);
+                self.shelf.settled(ticket.attempt);
             }
             // For whoever listens to events; nothing to carry out.
             Effect::RunEnded(_) => {}

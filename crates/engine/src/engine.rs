@@ -4,7 +4,9 @@ use crate::act::{Executors, Hands};
 use crate::driver::Driver;
 use crate::events::Observer;
 use crate::inbox::{Control, Drain, Inbox, Request};
+use crate::logs::LogPlaces;
 use crate::prefetch;
+use crate::shelf::Shelf;
 use mainspring_core::ids::{RunId, SchedulerId};
 use mainspring_core::world::batch::Change;
 use mainspring_core::world::input::{Input, Refusal, Reply};
@@ -23,6 +25,8 @@ const STOP_PATIENCE: Duration = Duration::from_secs(15);
 #[derive(Clone)]
 pub struct EngineConfig {
     pub store: Arc<dyn Store>,
+    /// Where executors leave logs, and where large ones go.
+    pub logs: LogPlaces,
     pub scheduler: SchedulerId,
     /// `total`, `executor:<kind>`, the server's tiers.
     pub limits: Vec<(String, u32)>,
@@ -98,6 +102,7 @@ pub enum Stopped {
 pub struct Engine {
     inbox: Arc<Inbox>,
     executors: Executors,
+    shelf: Shelf,
     threads: Vec<JoinHandle<()>>,
     stopped: watch::Receiver<Option<Stopped>>,
     quiet: watch::Receiver<bool>,
@@ -117,7 +122,8 @@ impl Engine {
         executors: impl FnOnce(Arc<dyn Reports>) -> Result<Executors, ExecutorsError>,
     ) -> Result<Self, StartError> {
         let inbox = Arc::new(Inbox::default());
-        let reports = Arc::clone(&inbox) as Arc<dyn Reports>;
+        let shelf = Shelf::new(&config, Arc::clone(&inbox));
+        let reports = Arc::new(shelf.clone()) as Arc<dyn Reports>;
         let executors = executors(reports).map_err(StartError::Executors)?;
         let loaded = prefetch::load(&*config.store, config.scheduler, &config.load).await?;
         let (sender, orders) = mpsc::channel();
@@ -125,6 +131,7 @@ impl Engine {
         let hands = Hands {
             executors: executors.clone(),
             inbox: Arc::clone(&inbox),
+            shelf: shelf.clone(),
             former: driver.live(),
         };
         let (say_stopped, stopped) = watch::channel(None);
@@ -136,7 +143,7 @@ impl Engine {
                 say_stopped.send_replace(Some(why));
             })?,
         ];
-        Ok(Self { inbox, executors, threads, stopped, quiet })
+        Ok(Self { inbox, executors, shelf, threads, stopped, quiet })
     }
 
     /// Offers an input and waits until its answer is durable.
@@ -191,6 +198,7 @@ impl Engine {
             // A panic there has been printed; there is nothing left to wait for.
             let _ = thread.join();
         }
+        self.shelf.close();
         for executor in self.executors.values() {
             executor.shut_down();
         }

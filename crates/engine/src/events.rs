@@ -1,6 +1,6 @@
 //! What observers are told after each commit: states, not steps, so that the latest wins.
 
-use mainspring_core::ids::RunKey;
+use mainspring_core::ids::{AttemptId, RunKey};
 use mainspring_core::kernel::row::{RunHead, RunProgress, TaskRow};
 use mainspring_core::world::batch::Change;
 use std::sync::Arc;
@@ -44,4 +44,8 @@ pub trait Observer: Send + Sync + 'static {
 
     /// The store refuses; the engine goes on trying. `error` says what a person can do.
     fn store_failed(&self, error: &str);
+
+    /// A log could not be moved into the blob store. Nothing is lost: it stays in its file.
+    /// `error` says what a person can do.
+    fn log_stays(&self, attempt: AttemptId, error: &str);
 }

@@ -80,6 +80,11 @@ impl DataFolder {
     pub fn database(path: &Path) -> PathBuf {
         path.join("mainspring.db")
     }
+
+    /// Where large things are kept beside it.
+    pub fn blobs(path: &Path) -> PathBuf {
+        path.join("blobs")
+    }
 }
 
 fn lock(folder: &Path) -> Result<File, FolderError> {

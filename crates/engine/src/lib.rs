@@ -6,6 +6,7 @@
 //!  executors ─► reports ─┼─► world thread ─► store│         │
 //!   store ────► control ─┘    (the cycle) ◄─ done ┘         └─► reports
 //! ```
+//! A report that brings a large log goes by the shelf first, which puts it into the blob store.
 
 pub mod cycle;
 pub mod clock;
@@ -16,6 +17,7 @@ pub mod retention;
 pub mod check;
 mod inbox;
 mod prefetch;
+mod shelf;
 mod act;
 mod driver;
 mod engine;

@@ -1,15 +1,18 @@
-//! The log of an attempt, wherever it is: in the database, in a file, or still being written.
+//! The log of an attempt, wherever it is: in its row, in the blob store, in a file, or still
+//! being written.
 
+use flate2::read::GzDecoder;
 use mainspring_core::ids::{AttemptId, RunKey};
 use mainspring_core::kernel::row::Log;
 use mainspring_core::time::Timestamp;
 pub use mainspring_exec::log::Stream;
 use mainspring_exec::log::{lines, read_log};
-use mainspring_store::{ReadError, Store};
+use mainspring_store::{BlobError, BlobName, Blobs, ReadError, Store};
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A record is at most 64 KiB and a bit; whatever is longer is no log.
 const RECORD_BYTES_MAX: u64 = 1024 * 1024;
@@ -18,10 +21,41 @@ const RECORD_BYTES_MAX: u64 = 1024 * 1024;
 pub enum LogError {
     #[error(transparent)]
     Store(#[from] ReadError),
+    #[error(transparent)]
+    Blob(#[from] BlobError),
     #[error("the log cannot be read: {0}")]
     Io(#[from] io::Error),
-    #[error("the log of {bytes} bytes is no longer in the data folder")]
+    #[error("the log of {bytes} bytes is neither in the blob store nor in the data folder")]
     Gone { bytes: u64 },
+}
+
+/// Where logs are that are not in their rows.
+#[derive(Clone)]
+pub struct LogPlaces {
+    /// The executors' folder: what is being written, and what could not be moved.
+    pub folder: PathBuf,
+    pub blobs: Arc<dyn Blobs>,
+}
+
+impl fmt::Debug for LogPlaces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LogPlaces").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl LogPlaces {
+    fn in_file(&self, attempt: AttemptId) -> Result<Option<LogText>, LogError> {
+        Ok(read_log(&self.folder, attempt)?.map(LogText::new))
+    }
+
+    /// Asked on a thread that may wait: the blobs may be in a database.
+    async fn in_blob(&self, attempt: AttemptId) -> Result<Option<LogText>, LogError> {
+        let blobs = Arc::clone(&self.blobs);
+        let open = move || blobs.open(BlobName::Log(attempt));
+        let opened = tokio::task::spawn_blocking(open).await;
+        let blob = opened.map_err(|_| io::Error::other("the program is about to end"))??;
+        Ok(blob.map(|blob| LogText::new(GzDecoder::new(blob))))
+    }
 }
 
 /// One line as shown.
@@ -52,34 +86,47 @@ impl LogText {
     /// None when the attempt wrote nothing, or nothing yet.
     pub async fn open(
         store: &dyn Store,
-        folder: &Path,
+        places: &LogPlaces,
         (run, attempt): (RunKey, AttemptId),
     ) -> Result<Option<Self>, LogError> {
         if let Some(log) = store.log(run, attempt).await? {
-            return Self::stored(log, folder, attempt);
+            return Self::stored(log, places, attempt).await.map(Some);
         }
-        if let Some(reader) = read_log(folder, attempt)? {
-            return Ok(Some(Self::new(reader)));
+        if let Some(text) = places.in_file(attempt)? {
+            return Ok(Some(text));
         }
         // It may have ended, and its file may be gone, between the two looks.
         match store.log(run, attempt).await? {
-            Some(log) => Self::stored(log, folder, attempt),
-            None => Ok(None),
+            Some(log) => Self::stored(log, places, attempt).await.map(Some),
+            // One that was given up has no row, but what it wrote until its end is there.
+            None => places.in_blob(attempt).await,
         }
     }
 
-    fn stored(log: Log, folder: &Path, attempt: AttemptId) -> Result<Option<Self>, LogError> {
-        match log {
-            Log::Inline(bytes) => Ok(Some(Self::new(Cursor::new(bytes.to_vec())))),
-            Log::File { bytes } => match read_log(folder, attempt)? {
-                Some(reader) => Ok(Some(Self::new(reader))),
-                None => Err(LogError::Gone { bytes }),
+    /// A row says where its log was at its commit. One that could not be moved at first may
+    /// have been since: the end of an attempt can be told twice.
+    async fn stored(log: Log, places: &LogPlaces, attempt: AttemptId) -> Result<Self, LogError> {
+        let (found, bytes) = match log {
+            Log::Inline(bytes) => return Ok(Self::new(Cursor::new(bytes.to_vec()))),
+            Log::Blob { bytes } => (places.in_blob(attempt).await?, bytes),
+            Log::File { bytes } => match places.in_file(attempt)? {
+                Some(text) => (Some(text), bytes),
+                None => (places.in_blob(attempt).await?, bytes),
             },
-        }
+        };
+        found.ok_or(LogError::Gone { bytes })
     }
 
     fn new(reader: impl Read + Send + 'static) -> Self {
         Self { reader: Box::new(BufReader::new(reader)), begun: Vec::new() }
+    }
+
+    /// Passes over so many lines, or as many as there are.
+    pub fn pass(&mut self, lines: u64) -> io::Result<()> {
+        for line in self.by_ref().take(usize::try_from(lines).unwrap_or(usize::MAX)) {
+            line?;
+        }
+        Ok(())
     }
 
     /// The last lines, and how many there were before them.

@@ -1,6 +1,7 @@
 //! What a server is told: where to listen, and whom to trust.
 
 use mainspring_core::ids::RunId;
+use mainspring_engine::logs::LogPlaces;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,8 +34,7 @@ pub struct Config {
     pub workdir: PathBuf,
     /// The head of a request and then its body have to arrive within this time each.
     pub read_time_max: Duration,
-    /// The data folder: logs of what runs now are there.
-    pub data: PathBuf,
+    pub logs: LogPlaces,
     pub scope: Scope,
     /// Requests under way may end within this time.
     pub drain: Duration,

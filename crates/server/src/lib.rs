@@ -18,6 +18,7 @@ pub mod auth;
 pub mod idempotency;
 pub mod definitions;
 pub mod find;
+mod log_body;
 pub mod routes;
 pub mod events;
 pub mod metrics;

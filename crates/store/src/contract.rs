@@ -103,11 +103,11 @@ pub struct VersionsQuery<'a> {
     pub limit: usize,
 }
 
-/// A final run whose time is up, and the log files that go with it.
+/// A final run whose time is up, and the logs that go with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expired {
     pub run: Forgotten,
-    /// Attempts whose logs are not inline.
+    /// Attempts whose logs are not in their rows.
     pub logs: Vec<AttemptId>,
 }
 
@@ -145,6 +145,9 @@ pub trait Store: Send + Sync + 'static {
     fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>>;
 
     fn log(&self, run: RunKey, attempt: AttemptId) -> Reading<'_, Option<Log>>;
+
+    /// Those of these attempts, in any order, that have a log which is not in its row.
+    fn logs_outside(&self, among: &[AttemptId]) -> Reading<'_, Vec<AttemptId>>;
 
     /// A workflow by name, hidden ones included.
     fn workflow(&self, name: &str) -> Reading<'_, Option<WorkflowRow>>;

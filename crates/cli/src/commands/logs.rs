@@ -79,7 +79,7 @@ async fn stored(args: &LogsArgs) -> Result<()> {
     let all = attempts(&store, (stored.head.key, no), row).await?;
     let place = (stored.head.key, choose(args, &all)?.id);
     let prefix = args.timestamps.then_some(prefix as fn(&Line) -> String);
-    match (LogText::open(&store, &args.place.data.folder, place).await?, args.tail) {
+    match (LogText::open(&store, &data::logs(&args.place.data), place).await?, args.tail) {
         (None, _) => out::say("it wrote nothing\n"),
         (Some(log), None) => write(log, prefix)?,
         (Some(log), Some(count)) => write(log.last(count)?.1.into_iter().map(Ok), prefix)?,

@@ -269,7 +269,7 @@ async fn tell(
     let stored = ground.store.run(run).await?.context("the run is gone from the database")?;
     let finished = Finished {
         store: &*ground.store,
-        folder: ground.folder.path(),
+        logs: &ground.logs,
         named: &args.data.folder,
         definition,
         stored,

@@ -3,8 +3,9 @@
 use anyhow::{Context as _, Error, Result, bail};
 use mainspring_core::ids::RunId;
 use mainspring_engine::folder::{DataFolder, FolderError};
+use mainspring_engine::logs::LogPlaces;
 use mainspring_exec::kill_leftovers;
-use mainspring_store::{Sqlite, Store as _};
+use mainspring_store::{FolderBlobs, Sqlite, Store as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,13 +13,16 @@ use std::sync::Arc;
 pub struct Ground {
     pub folder: DataFolder,
     pub store: Arc<Sqlite>,
+    pub logs: LogPlaces,
 }
 
 impl Ground {
     pub fn take(path: &Path) -> Result<Self> {
         let folder = hold(path)?;
         let store = Sqlite::open(&DataFolder::database(folder.path()))?;
-        Ok(Self { folder, store: Arc::new(store) })
+        let blobs = Arc::new(FolderBlobs::open(&DataFolder::blobs(folder.path()))?);
+        let logs = LogPlaces { folder: folder.path().to_owned(), blobs };
+        Ok(Self { folder, store: Arc::new(store), logs })
     }
 
     /// Runs that are not final, oldest first.

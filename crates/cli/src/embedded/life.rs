@@ -4,6 +4,7 @@ use super::ground::Ground;
 use super::settings::Settings;
 use crate::executors::executors;
 use anyhow::{Context as _, Result};
+use mainspring_core::ids::AttemptId;
 use mainspring_core::limits::TOTAL_PERMITS_DEFAULT;
 use mainspring_engine::events::{Event, Observer};
 use mainspring_engine::{Engine, EngineConfig, Load};
@@ -45,6 +46,7 @@ impl Life {
         };
         let config = EngineConfig {
             store: Arc::clone(&ground.store) as Arc<dyn Store>,
+            logs: ground.logs.clone(),
             scheduler: ground.folder.id(),
             limits: vec![
                 ("total".to_owned(), TOTAL_PERMITS_DEFAULT.max(settings.max_processes)),
@@ -95,6 +97,9 @@ impl Observer for Teller {
         // Nobody listens any more once the run is over.
         let _ = self.news.send(News::Committed(events.to_vec()));
     }
+
+    /// What is in a file of the data folder is as good here.
+    fn log_stays(&self, _: AttemptId, _: &str) {}
 
     fn store_failed(&self, error: &str) {
         self.hub.store_failed(error);

@@ -10,7 +10,7 @@ use anyhow::Result;
 use mainspring_core::kernel::rows::Rows;
 use mainspring_core::spec::definition::Definition;
 use mainspring_core::view::shapes;
-use mainspring_engine::logs::{LogText, stream_word};
+use mainspring_engine::logs::{LogPlaces, LogText, stream_word};
 use mainspring_store::{Store, StoredRun};
 use serde::Serialize;
 use std::path::Path;
@@ -19,7 +19,7 @@ use std::path::Path;
 pub struct Finished<'a> {
     pub store: &'a dyn Store,
     /// As held, for logs.
-    pub folder: &'a Path,
+    pub logs: &'a LogPlaces,
     /// As named on the command line, for commands to copy.
     pub named: &'a Path,
     pub definition: &'a Definition,
@@ -72,7 +72,7 @@ async fn logged(finished: &Finished<'_>, task: &Task) -> Logged {
     let row = finished.stored.tasks.iter().find(|row| Some(row.task.no) == no);
     let Some(attempt) = row.and_then(|row| row.attempt.as_ref()) else { return Logged::None };
     let place = (finished.stored.head.key, attempt.id);
-    let last = match LogText::open(finished.store, finished.folder, place).await {
+    let last = match LogText::open(finished.store, finished.logs, place).await {
         Ok(None) => return Logged::Nothing,
         Ok(Some(log)) => log.last(LOG_LINES),
         Err(error) => return Logged::Unreadable(error.to_string()),

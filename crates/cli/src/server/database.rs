@@ -1,14 +1,22 @@
-//! Which store a server works on: the file in its data folder, or the database that is named.
+//! What a server works on: the file and the folder of blobs in its data folder, or the database
+//! that is named, which holds both.
 
 use anyhow::{Result, bail};
 use mainspring_engine::folder::DataFolder;
-use mainspring_store::{Postgres, Sqlite, Store};
+use mainspring_store::{Blobs, FolderBlobs, Postgres, Sqlite, Store};
 use std::sync::Arc;
 
-pub fn open(url: Option<&str>, folder: &DataFolder) -> Result<Arc<dyn Store>> {
+pub fn open(url: Option<&str>, folder: &DataFolder) -> Result<(Arc<dyn Store>, Arc<dyn Blobs>)> {
     match url {
-        None => Ok(Arc::new(Sqlite::open(&DataFolder::database(folder.path()))?)),
-        Some(url) if is_postgres(url) => Ok(Arc::new(Postgres::open(url)?)),
+        None => {
+            let store = Sqlite::open(&DataFolder::database(folder.path()))?;
+            let blobs = FolderBlobs::open(&DataFolder::blobs(folder.path()))?;
+            Ok((Arc::new(store), Arc::new(blobs)))
+        }
+        Some(url) if is_postgres(url) => {
+            let both = Arc::new(Postgres::open(url)?);
+            Ok((Arc::clone(&both) as _, both))
+        }
         // The URL itself may hold a password.
         Some(_) => bail!("--database: a URL like postgres://user@host/database"),
     }

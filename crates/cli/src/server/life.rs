@@ -14,6 +14,7 @@ use anyhow::{Context as _, Result, anyhow};
 use clap::ArgMatches;
 use mainspring_core::limits::TOTAL_PERMITS_DEFAULT;
 use mainspring_engine::folder::DataFolder;
+use mainspring_engine::logs::LogPlaces;
 use mainspring_engine::retention::Retention;
 use mainspring_engine::{Engine, EngineConfig, Load, Stopped};
 use mainspring_exec::ProcessConfig;
@@ -48,10 +49,11 @@ pub fn serve(args: &ServerArgs, matches: &ArgMatches) -> Result<Exit> {
 async fn live(settings: Settings) -> Result<Exit> {
     let mut signals = Signals::listen()?;
     let folder = hold(&settings.data.value)?;
-    let store = database::open(settings.database.value.as_deref(), &folder)?;
+    let (store, blobs) = database::open(settings.database.value.as_deref(), &folder)?;
+    let logs = LogPlaces { folder: folder.path().to_owned(), blobs };
     let hub = Arc::new(Hub::default());
-    let engine = Arc::new(start(&settings, (&folder, &store), &hub).await?);
-    let config = config(&settings, &folder)?;
+    let engine = Arc::new(start(&settings, (&folder, &store, &logs), &hub).await?);
+    let config = config(&settings, &folder, logs.clone())?;
     let giving_back = tokio::spawn(memory::give_back(Arc::clone(&hub)));
     let identity = (folder.id(), hub);
     let app = App::new(Arc::clone(&engine), Arc::clone(&store), identity, config);
@@ -60,7 +62,7 @@ async fn live(settings: Settings) -> Result<Exit> {
     for address in server.addresses() {
         info!(%address, "listening");
     }
-    let retention = Retention { runs: settings.retention.value, folder: folder.path().to_owned() };
+    let retention = Retention { runs: settings.retention.value, logs };
     let retention = tokio::spawn(retention.keep(Arc::clone(&engine), store));
     notify::tell("READY=1");
     let mut why = None;
@@ -106,12 +108,13 @@ fn end(engine: Arc<Engine>) {
 
 async fn start(
     settings: &Settings,
-    (folder, store): (&DataFolder, &Arc<dyn Store>),
+    (folder, store, logs): (&DataFolder, &Arc<dyn Store>, &LogPlaces),
     hub: &Arc<Hub>,
 ) -> Result<Engine> {
     let max_processes = within_open_files(settings.max_processes.value)?;
     let config = EngineConfig {
         store: Arc::clone(store),
+        logs: logs.clone(),
         scheduler: folder.id(),
         limits: vec![
             ("total".to_owned(), TOTAL_PERMITS_DEFAULT.max(max_processes)),
@@ -130,7 +133,7 @@ async fn start(
     engine.await.context("the engine cannot start")
 }
 
-fn config(settings: &Settings, folder: &DataFolder) -> Result<Config> {
+fn config(settings: &Settings, folder: &DataFolder, logs: LogPlaces) -> Result<Config> {
     let socket = folder.path().join(socket::NAME);
     let mut listen: Vec<Listen> = settings.listen.value.iter().copied().map(Listen::Tcp).collect();
     listen.push(Listen::Unix(socket));
@@ -145,7 +148,7 @@ fn config(settings: &Settings, folder: &DataFolder) -> Result<Config> {
         tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
         workdir,
         read_time_max: settings.read_timeout.value.to_std(),
-        data: folder.path().to_owned(),
+        logs,
         scope: Scope::Everything,
         drain: DRAIN_REQUESTS,
     })

@@ -1,10 +1,11 @@
 //! What a server says while it works: lines for people on a terminal, JSON otherwise.
 
+use mainspring_core::ids::AttemptId;
 use mainspring_engine::events::{Event, Observer};
 use mainspring_server::Hub;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
-use tracing::{error, level_filters::LevelFilter};
+use tracing::{error, level_filters::LevelFilter, warn};
 
 pub fn begin() {
     let shown = tracing_subscriber::fmt()
@@ -25,6 +26,10 @@ pub struct Narrator(pub Arc<Hub>);
 impl Observer for Narrator {
     fn committed(&self, events: &[Event]) {
         self.0.committed(events);
+    }
+
+    fn log_stays(&self, attempt: AttemptId, why: &str) {
+        warn!(%attempt, why, "a log was not moved into the blob store: it stays in its file");
     }
 
     fn store_failed(&self, why: &str) {

@@ -2,7 +2,7 @@
 
 use crate::rig::{Bench, Done, Running};
 use mainspring_throwaway::{Database, database};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 use serde_json::Value;
 
 /// By which way a command gets to the server.
@@ -56,7 +56,7 @@ pub struct Served {
     pub url: String,
     door: Door,
     /// Dropped after the server that uses it.
-    database: Option<Database>,
+    pub database: Option<Database>,
 }
 
 impl Served {
@@ -122,6 +122,10 @@ impl Served {
         done.is(0).json()["id"].as_str().expect("an id").to_owned()
     }
 
+    pub fn pid(&self) -> Pid {
+        self.server.as_ref().expect("it runs").pid()
+    }
+
     pub fn kill(&mut self) {
         let server = self.server.take().expect("it runs");
         server.signal(Signal::KILL);
@@ -137,8 +141,7 @@ impl Served {
 
     /// Memory the server has in use, as the kernel counts it.
     pub fn memory_mib(&self) -> u64 {
-        let pid = self.server.as_ref().expect("it runs").pid();
-        let path = format!("/proc/{}/status", pid.as_raw_nonzero());
+        let path = format!("/proc/{}/status", self.pid().as_raw_nonzero());
         let status = std::fs::read_to_string(path).expect("/proc");
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
         let kib: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");

@@ -21,6 +21,7 @@ mod hostile;
 mod inputs;
 mod shapes;
 mod reading;
+mod large_logs;
 mod leaving;
 mod resuming;
 mod loaded;

@@ -62,6 +62,7 @@ impl Bench {
             "MAINSPRING_DATABASE",
             "MAINSPRING_CONFIG",
             "MAINSPRING_SERVER",
+            "MAINSPRING_DATABASE",
             "MAINSPRING_TOKEN",
             "NO_COLOR",
             "CLICOLOR_FORCE",

@@ -270,13 +270,15 @@ pub struct AttemptRow {
     pub output: Option<Json>,
 }
 
-/// What an attempt wrote, as handed over by its executor.
+/// What an attempt wrote, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Log {
     /// Whole, in the log format, at most `LOG_INLINE_BYTES_MAX`.
     Inline(Arc<[u8]>),
-    /// In a local file named by the attempt's id.
+    /// In a local file of its executor, named by the attempt's id.
     File { bytes: u64 },
+    /// In the blob store, named by the attempt's id; so many bytes before it was compressed.
+    Blob { bytes: u64 },
 }
 
 /// How much an attempt wrote, and where that is.

@@ -57,7 +57,10 @@ impl ByHand {
     }
 
     pub fn end(&self, task: &str, outcome: Outcome) {
-        let ended = Ended { outcome, started: true, log: None };
+        self.end_with(task, Ended { outcome, started: true, log: None });
+    }
+
+    pub fn end_with(&self, task: &str, ended: Ended) {
         let mut state = self.state();
         let (ticket, kept) = state.held.get_mut(task).expect("it holds the task");
         *kept = Some(ended.clone());
@@ -68,6 +71,11 @@ impl ByHand {
 
     pub fn succeed(&self, task: &str) {
         self.end(task, Outcome::Success(None));
+    }
+
+    /// The attempt of a task that it holds.
+    pub fn attempt(&self, task: &str) -> AttemptId {
+        self.state().held.get(task).expect("it holds the task").0.attempt
     }
 
     pub fn starts_of_each_attempt(&self) -> Vec<u32> {

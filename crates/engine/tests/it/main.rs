@@ -5,4 +5,5 @@ mod by_hand;
 mod rig;
 mod housekeeping;
 mod life;
+mod large_logs;
 mod failures;

@@ -2,7 +2,7 @@
 
 use crate::by_hand::ByHand;
 use crate::shaky::Shaky;
-use mainspring_core::ids::{RunId, SchedulerId};
+use mainspring_core::ids::{AttemptId, RunId, SchedulerId};
 use mainspring_core::json::Json;
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::spec::{Context, parse};
@@ -12,13 +12,13 @@ use mainspring_engine::events::{Event, Observer};
 use mainspring_engine::{Engine, EngineConfig, Executors, Load, NotDone};
 use mainspring_store::Store as _;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;
 
 /// Wakes whoever waits for a change of state.
 #[derive(Default)]
-pub struct Bell(Notify);
+pub struct Bell(Notify, Mutex<Vec<String>>);
 
 impl Observer for Bell {
     fn committed(&self, _: &[Event]) {
@@ -26,6 +26,10 @@ impl Observer for Bell {
     }
 
     fn store_failed(&self, _: &str) {}
+
+    fn log_stays(&self, _: AttemptId, error: &str) {
+        self.1.lock().expect("unpoisoned").push(error.to_owned());
+    }
 }
 
 pub struct Rig {
@@ -54,6 +58,7 @@ impl Rig {
         let bell = Arc::new(Bell::default());
         let config = EngineConfig {
             store: Arc::clone(&store) as _,
+            logs: store.logs(),
             scheduler: SchedulerId::from_bytes([3; 16]),
             limits: vec![("total".to_owned(), 100), ("executor:process".to_owned(), 100)],
             load,
@@ -68,6 +73,11 @@ impl Rig {
         });
         let engine = engine.await.expect("the engine starts");
         Self { engine, store, hand: hand.expect("made above"), bell }
+    }
+
+    /// What was said of logs that could not be moved.
+    pub fn logs_that_stay(&self) -> Vec<String> {
+        self.bell.1.lock().expect("unpoisoned").clone()
     }
 
     /// Deploys and triggers; tries again as a client would when the outcome is unknown.

@@ -1,4 +1,4 @@
-//! A store in memory whose commits fail when a test says so.
+//! A store in memory whose commits fail when a test says so, and a place for logs beside it.
 
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
@@ -7,12 +7,17 @@ use mainspring_core::kernel::row::{
 };
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
+use mainspring_engine::logs::LogPlaces;
 use mainspring_store::{
-    Audited, CommitError, Done, Expired, Fence, Memory, ReadError, Reading, Registration,
-    RunsQuery, Store, StoredRun, VersionsQuery,
+    Audited, BlobEntry, BlobError, BlobName, BlobReader, Blobs, CommitError, Done, Expired, Fence,
+    Memory, MemoryBlobs, ReadError, Reading, Registration, RunsQuery, Store, StoredRun,
+    VersionsQuery,
 };
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::io::Read;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use tempfile::TempDir;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
@@ -32,9 +37,53 @@ pub struct Shaky {
     fates: Mutex<VecDeque<Fate>>,
     /// Loads that fail before one works.
     pub failing_loads: Mutex<u32>,
+    /// Whatever has expired was opened again since it was looked at.
+    pub opens_again: AtomicBool,
+    pub blobs: Arc<ShakyBlobs>,
+    folder: OnceLock<TempDir>,
+}
+
+/// Blobs in memory that cannot be put, or not yet, when a test says so.
+#[derive(Default)]
+pub struct ShakyBlobs {
+    pub memory: MemoryBlobs,
+    /// Puts that fail before one works.
+    pub failing: Mutex<u32>,
+    /// Puts wait for whoever holds this.
+    pub gate: Mutex<()>,
+}
+
+impl Blobs for ShakyBlobs {
+    fn put(&self, name: BlobName, content: &mut dyn Read) -> Result<(), BlobError> {
+        drop(self.gate.lock().expect("unpoisoned"));
+        let mut failing = self.failing.lock().expect("unpoisoned");
+        if *failing > 0 {
+            *failing -= 1;
+            return Err(BlobError { what: "no space left".to_owned(), source: None });
+        }
+        self.memory.put(name, content)
+    }
+
+    fn open(&self, name: BlobName) -> Result<Option<BlobReader>, BlobError> {
+        self.memory.open(name)
+    }
+
+    fn remove(&self, name: BlobName, put_before: Timestamp) -> Result<(), BlobError> {
+        self.memory.remove(name, put_before)
+    }
+
+    fn list(&self, after: Option<BlobName>, limit: usize) -> Result<Vec<BlobEntry>, BlobError> {
+        self.memory.list(after, limit)
+    }
 }
 
 impl Shaky {
+    /// Where its logs are, in this life and every other.
+    pub fn logs(&self) -> LogPlaces {
+        let folder = self.folder.get_or_init(|| tempfile::tempdir().expect("a folder"));
+        LogPlaces { folder: folder.path().to_owned(), blobs: Arc::clone(&self.blobs) as _ }
+    }
+
     pub fn next(&self, fates: &[Fate]) {
         self.fates.lock().expect("unpoisoned").extend(fates);
     }
@@ -92,6 +141,10 @@ impl Store for Shaky {
         self.memory.log(run, attempt)
     }
 
+    fn logs_outside(&self, among: &[AttemptId]) -> Reading<'_, Vec<AttemptId>> {
+        self.memory.logs_outside(among)
+    }
+
     fn workflow(&self, name: &str) -> Reading<'_, Option<WorkflowRow>> {
         self.memory.workflow(name)
     }
@@ -126,7 +179,14 @@ impl Store for Shaky {
     }
 
     fn expired(&self, before: Timestamp, limit: usize) -> Reading<'_, Vec<Expired>> {
-        self.memory.expired(before, limit)
+        let opens_again = self.opens_again.load(Ordering::Relaxed);
+        Box::pin(async move {
+            let mut expired = self.memory.expired(before, limit).await?;
+            if opens_again {
+                expired.iter_mut().for_each(|expired| expired.run.stamp -= 1);
+            }
+            Ok(expired)
+        })
     }
 
     fn ping(&self) -> Reading<'_, ()> {

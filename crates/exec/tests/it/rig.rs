@@ -187,6 +187,7 @@ impl Rig {
                 assert_eq!(read.len() as u64, *bytes);
                 read
             }
+            Some(Log::Blob { .. }) => panic!("an executor knows of no blobs: {log:?}"),
         }
     }
 

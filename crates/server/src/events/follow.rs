@@ -4,7 +4,8 @@
 use super::reader::ends;
 use super::stream::{json, response};
 use crate::app::App;
-use crate::problem::{Code, Problem};
+use crate::log_body::broken;
+use crate::problem::Problem;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::response::sse::Event;
@@ -13,9 +14,10 @@ use mainspring_core::ids::{AttemptId, RunId, RunKey, TaskNo};
 use mainspring_core::kernel::row::Attempt;
 use mainspring_core::time::Timestamp;
 use mainspring_core::view::word::Word;
-use mainspring_engine::logs::{Line, LogText, stream_word};
+use mainspring_engine::logs::{Line, LogError, LogText, stream_word};
 use serde::Serialize;
 use std::collections::VecDeque;
+use std::io;
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -185,7 +187,7 @@ impl Follower {
         let Some(log) = reading.log.take() else { return Ok(0) };
         let is_whole = reading.is_whole;
         let taken = tokio::task::spawn_blocking(move || take(log, is_whole)).await;
-        let (lines, log) = taken.map_err(|_| Problem::new(Code::Internal, "the log is broken"))?;
+        let (lines, log) = taken.map_err(|_| broken())?.map_err(LogError::from)?;
         reading.log = Some(log);
         for line in &lines {
             reading.told += 1;
@@ -204,16 +206,11 @@ async fn open(
     place: (RunKey, AttemptId),
     told: u64,
 ) -> Result<Option<LogText>, Problem> {
-    let Some(mut log) = LogText::open(&*app.store, &app.config.data, place).await? else {
+    let Some(mut log) = LogText::open(&*app.store, &app.config.logs, place).await? else {
         return Ok(None);
     };
-    let skipped = tokio::task::spawn_blocking(move || {
-        for _ in 0..told {
-            log.next();
-        }
-        log
-    });
-    Ok(skipped.await.ok())
+    let passed = tokio::task::spawn_blocking(move || log.pass(told).map(|()| log)).await;
+    Ok(Some(passed.map_err(|_| broken())?.map_err(LogError::from)?))
 }
 
 impl Reading {
@@ -233,14 +230,12 @@ fn event(line: &Line, (attempt, number): (u32, u64)) -> Event {
     json("line", &shown).id(format!("{attempt}:{number}"))
 }
 
-fn take(mut log: LogText, is_whole: bool) -> (Vec<Line>, LogText) {
+fn take(mut log: LogText, is_whole: bool) -> io::Result<(Vec<Line>, LogText)> {
     let mut lines = Vec::new();
     while lines.len() < LINES {
         let next = if is_whole { log.next() } else { log.next_written() };
-        match next {
-            Some(Ok(line)) => lines.push(line),
-            Some(Err(_)) | None => break,
-        }
+        let Some(line) = next else { break };
+        lines.push(line?);
     }
-    (lines, log)
+    Ok((lines, log))
 }

@@ -1,6 +1,6 @@
 //! What has become of runs lately.
 
-use mainspring_core::ids::RunId;
+use mainspring_core::ids::{AttemptId, RunId};
 use mainspring_core::kernel::row::{RunHead, RunProgress, RunStatus};
 use mainspring_engine::events::{Event, Observer};
 use std::collections::{HashMap, VecDeque};
@@ -133,6 +133,8 @@ impl Observer for Hub {
             self.last.send_replace(stamp);
         }
     }
+
+    fn log_stays(&self, _: AttemptId, _: &str) {}
 
     fn store_failed(&self, _error: &str) {
         self.counts.store_failures.fetch_add(1, Ordering::Relaxed);

@@ -6,22 +6,19 @@ use crate::events::follow::follow;
 use crate::events::stream::Heard;
 use crate::extract::{Path, Query};
 use crate::find::{Found, run_id};
+use crate::log_body::{Part, Rendered, Stamps, broken, bytes_in, lines_in, streamed};
 use crate::problem::{Code, Problem};
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::StreamExt as _;
-use mainspring_core::ids::{RunId, TaskNo};
+use mainspring_core::ids::{AttemptId, RunId, RunKey, TaskNo};
 use mainspring_core::kernel::row::Attempt;
-use mainspring_engine::logs::{Line, LogError, LogText, Stream, stream_word};
+use mainspring_engine::logs::{LogError, LogText};
 use serde::Deserialize;
-use std::io;
 use utoipa::IntoParams;
 
-/// Gathered before it is sent.
-const CHUNK_BYTES: usize = 64 * 1024;
-const TAIL_MAX: usize = 100_000;
+const TAIL_MAX: u64 = 100_000;
 
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -31,7 +28,7 @@ pub struct LogsQuery {
     attempt: Option<u32>,
     /// Only so many lines from the end.
     #[param(maximum = 100_000)]
-    tail: Option<usize>,
+    tail: Option<u64>,
     /// Time and stream before each line.
     timestamps: Option<bool>,
     /// `true`: as server-sent events, through later attempts, until the task is settled.
@@ -63,22 +60,52 @@ pub async fn logs(
     let Some(attempt) = choose(&app, &found, no, query.attempt).await? else {
         return Ok(text(StatusCode::OK, Body::empty()));
     };
-    let place = (found.run.head.key, attempt.id);
-    let log = LogText::open(&*app.store, &app.config.data, place).await?;
-    let Some(log) = log else { return Ok(text(StatusCode::OK, Body::empty())) };
-    let lines: Box<dyn Iterator<Item = io::Result<Line>> + Send> = match query.tail {
-        None => Box::new(log),
-        Some(count) => {
-            let last = tokio::task::spawn_blocking(move || log.last(count)).await;
-            let (_, kept) = last.map_err(|_| broken())?.map_err(LogError::from)?;
-            Box::new(kept.into_iter().map(Ok))
-        }
+    let shown = Shown {
+        app,
+        place: (found.run.head.key, attempt.id),
+        stamps: if query.timestamps == Some(true) { Stamps::TimeAndStream } else { Stamps::None },
+        pass: 0,
     };
-    let stamps = query.timestamps == Some(true);
-    let rendered = Rendered { lines, stamps, open: None, done: false };
+    let shown = match query.tail {
+        None => shown,
+        Some(count) => shown.last(count).await?,
+    };
+    let Some(rendered) = shown.open().await? else {
+        return Ok(text(StatusCode::OK, Body::empty()));
+    };
     match range {
         None => Ok(text(StatusCode::OK, streamed(rendered))),
-        Some(range) => partial(rendered, range).await,
+        Some(range) => partial(&shown, rendered, range).await,
+    }
+}
+
+/// A log as it is asked for. It may be too large to be held: what has to know its end first
+/// opens it twice.
+struct Shown {
+    app: App,
+    place: (RunKey, AttemptId),
+    stamps: Stamps,
+    /// Lines passed over.
+    pass: u64,
+}
+
+impl Shown {
+    async fn open(&self) -> Result<Option<Rendered>, Problem> {
+        let (store, logs) = (&*self.app.store, &self.app.config.logs);
+        let Some(mut log) = LogText::open(store, logs, self.place).await? else { return Ok(None) };
+        let pass = self.pass;
+        let passed = tokio::task::spawn_blocking(move || log.pass(pass).map(|()| log)).await;
+        let log = passed.map_err(|_| broken())?.map_err(LogError::from)?;
+        Ok(Some(Rendered::new(log, self.stamps)))
+    }
+
+    /// The same without all but its last lines.
+    async fn last(self, count: u64) -> Result<Self, Problem> {
+        let (store, logs) = (&*self.app.store, &self.app.config.logs);
+        let Some(log) = LogText::open(store, logs, self.place).await? else { return Ok(self) };
+        let counted = tokio::task::spawn_blocking(move || lines_in(log)).await;
+        let lines = counted.map_err(|_| broken())?.map_err(LogError::from)?;
+        Ok(Self { pass: lines.saturating_sub(count), ..self })
     }
 }
 
@@ -87,14 +114,11 @@ fn wants_events(headers: &HeaderMap) -> bool {
     accept.is_some_and(|accept| accept.contains("text/event-stream"))
 }
 
-fn broken() -> Problem {
-    Problem::new(Code::Internal, "the log could not be read")
-}
-
 impl From<LogError> for Problem {
     fn from(error: LogError) -> Self {
         match error {
             LogError::Store(error) => error.into(),
+            error @ LogError::Blob(_) => Self::new(Code::StoreUnavailable, error.to_string()),
             error @ (LogError::Io(_) | LogError::Gone { .. }) => {
                 Self::new(Code::Internal, error.to_string())
             }
@@ -131,69 +155,6 @@ fn text(status: StatusCode, body: Body) -> Response {
     (status, headers, body).into_response()
 }
 
-/// Lines as text, in chunks.
-struct Rendered {
-    lines: Box<dyn Iterator<Item = io::Result<Line>> + Send>,
-    stamps: bool,
-    /// The stream whose last line has not ended yet.
-    open: Option<Stream>,
-    done: bool,
-}
-
-impl Rendered {
-    fn add(&mut self, line: &Line, text: &mut String) {
-        if self.open.is_some_and(|stream| stream != line.stream) {
-            text.push('\n');
-            self.open = None;
-        }
-        if self.open.is_none() && self.stamps {
-            text.push_str(&format!("{} {} ", line.at, stream_word(line.stream)));
-        }
-        text.push_str(&line.text);
-        self.open = (!line.complete).then_some(line.stream);
-        if line.complete {
-            text.push('\n');
-        }
-    }
-}
-
-impl Iterator for Rendered {
-    type Item = io::Result<Bytes>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let mut text = String::new();
-        while !self.done && text.len() < CHUNK_BYTES {
-            match self.lines.next() {
-                Some(Ok(line)) => self.add(&line, &mut text),
-                Some(Err(error)) => {
-                    self.done = true;
-                    return Some(Err(error));
-                }
-                None => {
-                    self.done = true;
-                    if self.open.take().is_some() {
-                        text.push('\n');
-                    }
-                }
-            }
-        }
-        (!text.is_empty()).then(|| Ok(text.into()))
-    }
-}
-
-/// Read on a thread that may wait for the disk, a chunk at a time, no faster than it is taken.
-fn streamed(rendered: Rendered) -> Body {
-    let stream = futures_util::stream::unfold(rendered, |mut rendered| async {
-        let next = tokio::task::spawn_blocking(move || (rendered.next(), rendered)).await;
-        match next {
-            Ok((Some(chunk), rendered)) => Some((chunk, rendered)),
-            Ok((None, _)) | Err(_) => None,
-        }
-    });
-    // Whoever compresses it asks once more after its end.
-    Body::from_stream(stream.fuse())
-}
-
 /// First byte and last byte, both included.
 fn range(headers: &HeaderMap) -> Result<Option<(u64, u64)>, Problem> {
     let Some(value) = headers.get(header::RANGE) else { return Ok(None) };
@@ -212,26 +173,19 @@ fn range(headers: &HeaderMap) -> Result<Option<(u64, u64)>, Problem> {
 }
 
 /// The text is made twice: once to know how long it is, once to send a part of it.
-async fn partial(rendered: Rendered, (first, last): (u64, u64)) -> Result<Response, Problem> {
-    let cut = tokio::task::spawn_blocking(move || -> io::Result<(Vec<u8>, u64)> {
-        let (mut kept, mut total) = (Vec::new(), 0_u64);
-        for chunk in rendered {
-            let chunk = chunk?;
-            let end = total + chunk.len() as u64;
-            let from = first.clamp(total, end) - total;
-            let to = last.saturating_add(1).clamp(total, end) - total;
-            let within = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-            kept.extend_from_slice(chunk.get(within(from)..within(to)).unwrap_or_default());
-            total = end;
-        }
-        Ok((kept, total))
-    });
-    let (kept, total) = cut.await.map_err(|_| broken())?.map_err(LogError::from)?;
+async fn partial(
+    shown: &Shown,
+    rendered: Rendered,
+    (first, last): (u64, u64),
+) -> Result<Response, Problem> {
+    let counted = tokio::task::spawn_blocking(move || bytes_in(rendered)).await;
+    let total = counted.map_err(|_| broken())?.map_err(LogError::from)?;
     if first >= total {
         return Err(Problem::new(Code::BadRange, format!("there are {total} bytes")));
     }
     let end = last.min(total - 1);
-    let mut response = text(StatusCode::PARTIAL_CONTENT, Body::from(kept));
+    let again = shown.open().await?.ok_or_else(broken)?;
+    let mut response = text(StatusCode::PARTIAL_CONTENT, streamed(Part::of(again, first, end)));
     let range = format!("bytes {first}-{end}/{total}");
     let range = range.parse().expect("digits and our own words");
     response.headers_mut().insert(header::CONTENT_RANGE, range);

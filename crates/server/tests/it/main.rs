@@ -13,5 +13,6 @@ mod permissions;
 mod hostile;
 mod streams;
 mod codes;
+mod log_parts;
 mod described;
 mod scope;

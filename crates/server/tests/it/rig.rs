@@ -10,11 +10,13 @@ use mainspring_core::ids::{SchedulerId, TokenId};
 use mainspring_core::kernel::record::{Role, TokenKind, TokenRow};
 use mainspring_core::time::Timestamp;
 use mainspring_core::work::ExecutorKind;
+use mainspring_engine::logs::LogPlaces;
 use mainspring_engine::{Engine, EngineConfig, Executors, Load, Reports};
 use mainspring_server::auth::secret;
 use mainspring_server::auth::who::Peer;
 use mainspring_server::routes::router::router;
 use mainspring_server::{App, Config, Hub, Scope};
+use mainspring_store::MemoryBlobs;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -93,8 +95,11 @@ impl Rig {
         let folder = tempfile::tempdir().unwrap();
         let (store, hub) = (Arc::new(Shaky::default()), Arc::new(Hub::default()));
         let scheduler = SchedulerId::from_bytes([5; 16]);
+        let blobs = Arc::new(MemoryBlobs::new());
+        let logs = LogPlaces { folder: folder.path().to_owned(), blobs };
         let config = EngineConfig {
             store: Arc::clone(&store) as _,
+            logs: logs.clone(),
             scheduler,
             limits: vec![("total".to_owned(), total), ("executor:process".to_owned(), total)],
             load: Load::All,
@@ -109,7 +114,7 @@ impl Rig {
             tls: None,
             workdir: "/".into(),
             read_time_max,
-            data: folder.path().to_owned(),
+            logs,
             scope,
             drain: std::time::Duration::from_secs(10),
         };

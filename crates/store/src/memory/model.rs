@@ -235,15 +235,23 @@ impl Model {
         found.sort_by_key(|(head, _)| (head.created_at, head.id));
         let expired = |(head, progress): &(RunHead, RunProgress)| Expired {
             run: Forgotten { key: head.key, id: head.id, stamp: progress.stamp },
-            logs: self.log_files(head.key),
+            logs: self.logs_outside_of(head.key),
         };
         found.into_iter().take(limit).map(expired).collect()
     }
 
-    fn log_files(&self, run: RunKey) -> Vec<AttemptId> {
-        let files =
-            self.logs.iter().filter(|((of, _), log)| *of == run && matches!(log, Log::File { .. }));
-        files.map(|((_, attempt), _)| *attempt).collect()
+    fn logs_outside_of(&self, run: RunKey) -> Vec<AttemptId> {
+        self.outside().filter(|(of, _)| *of == run).map(|(_, attempt)| attempt).collect()
+    }
+
+    pub fn logs_outside(&self, among: &[AttemptId]) -> Vec<AttemptId> {
+        let known: BTreeSet<AttemptId> = self.outside().map(|(_, attempt)| attempt).collect();
+        among.iter().copied().filter(|attempt| known.contains(attempt)).collect()
+    }
+
+    fn outside(&self) -> impl Iterator<Item = (RunKey, AttemptId)> {
+        let outside = self.logs.iter().filter(|(_, log)| !matches!(log, Log::Inline(_)));
+        outside.map(|(place, _)| *place)
     }
 
     pub fn attempts(&self, run: RunKey) -> Vec<AttemptRow> {

@@ -124,6 +124,10 @@ impl Store for Memory {
         answer(self.log_now(run, attempt))
     }
 
+    fn logs_outside(&self, among: &[AttemptId]) -> Reading<'_, Vec<AttemptId>> {
+        answer(self.model().logs_outside(among))
+    }
+
     fn workflow(&self, name: &str) -> Reading<'_, Option<WorkflowRow>> {
         answer(self.workflow_now(name))
     }

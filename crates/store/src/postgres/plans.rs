@@ -111,7 +111,7 @@ fn everything() -> Vec<Change> {
         Change::PutRun(run, progress(RunStatus::Success)),
         Change::PutTask(run, TaskRow::new(task)),
         Change::NewAttempt(run, AttemptRow { task, attempt, output: None }),
-        Change::NewLog(run, id, Log::File { bytes: 1 }),
+        Change::NewLog(run, id, Log::Blob { bytes: 1 }),
         Change::DropRun(RunKey::new(1, 7), 7),
         Change::DropKeys(AT),
         Change::Marks { next_run: 1, next_stamp: 1 },
@@ -169,6 +169,7 @@ async fn read(session: &Session) -> Result<(), super::fault::Fault> {
     workflows::list(session, None, 5).await?;
     attempts::of_run(session, run.key).await?;
     logs::load(session, run.key, AttemptId::from_bytes([3; 16])).await?;
+    logs::outside(session, &[AttemptId::from_bytes([3; 16])]).await?;
     idempotency_keys::load(session, &key()).await?;
     audit::list(session, None, 5).await?;
     tokens::all(session).await?;
@@ -246,7 +247,7 @@ const FILL: &str = "
     insert into tasks (run, no, ix, fact, attempts, tries, losses, refusals, refused_for,
         ever_started) select n, 0, -1, 'none', 0, 0, 0, 0, 0, false
         from generate_series(1, 20000) n;
-    insert into logs select n, gen_random_uuid(), null, 5 from generate_series(1, 20000) n;
+    insert into logs select n, gen_random_uuid(), null, null, 5 from generate_series(1, 20000) n;
     insert into blobs select n, 1, n from generate_series(1, 20000) n;
     insert into blob_chunks select n, 0, '' from generate_series(1, 20000) n;
     insert into idempotency_keys select n, '', '', '', '', null, n

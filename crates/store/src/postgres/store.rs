@@ -23,7 +23,9 @@ use mainspring_core::kernel::row::{
 };
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
@@ -51,13 +53,9 @@ impl Postgres {
     /// migrates nothing, takes no lock.
     pub fn open_read_only(url: &str) -> Result<Self, ConnectError> {
         let place = Arc::new(Place::parse(url)?);
-        let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| ConnectError::thread(error, &place))?;
-        let looked = runtime.block_on(async {
-            let session = Session::connect(&place, Role::Reader).await?;
-            schema::check(&session).await
-        });
-        looked.map_err(|unfit| ConnectError::of(unfit, &place))?;
+        // On a thread of its own, because the caller's may be one that drives a runtime.
+        let looked = thread::scope(|scope| scope.spawn(|| look(&place)).join());
+        looked.unwrap_or_else(|panic| resume_unwind(panic))?;
         Ok(Self { readers: Self::start_readers(&place)?, filer: None, writer: None })
     }
 
@@ -92,6 +90,17 @@ impl Postgres {
 }
 
 pub(super) const READ_ONLY: &str = "the database was opened for reading only";
+
+/// Whether the database can be read as it is.
+fn look(place: &Place) -> Result<(), ConnectError> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| ConnectError::thread(error, place))?;
+    let looked = runtime.block_on(async {
+        let session = Session::connect(place, Role::Reader).await?;
+        schema::check(&session).await
+    });
+    looked.map_err(|unfit| ConnectError::of(unfit, place))
+}
 
 async fn load(session: &Session, id: RunId) -> Result<Option<StoredRun>, Fault> {
     let answers = session.snapshot(&[runs::load(id), tasks::of_run(id)]).await?;
@@ -140,6 +149,11 @@ impl Store for Postgres {
 
     fn log(&self, run: RunKey, attempt: AttemptId) -> Reading<'_, Option<Log>> {
         self.readers.ask(async move |session| logs::load(session, run, attempt).await)
+    }
+
+    fn logs_outside(&self, among: &[AttemptId]) -> Reading<'_, Vec<AttemptId>> {
+        let among = among.to_vec();
+        self.readers.ask(async move |session| logs::outside(session, &among).await)
     }
 
     fn workflow(&self, name: &str) -> Reading<'_, Option<WorkflowRow>> {

@@ -125,6 +125,11 @@ impl Store for Sqlite {
         self.readers.ask(move |conn| logs::load(conn, run, attempt))
     }
 
+    fn logs_outside(&self, among: &[AttemptId]) -> Reading<'_, Vec<AttemptId>> {
+        let among = among.to_vec();
+        self.readers.ask(move |conn| logs::outside(conn, &among))
+    }
+
     fn workflow(&self, name: &str) -> Reading<'_, Option<WorkflowRow>> {
         let name = name.to_owned();
         self.readers.ask(move |conn| workflows::load(conn, &name))

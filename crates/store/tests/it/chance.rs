@@ -184,9 +184,10 @@ impl Chance {
     }
 
     fn log(&mut self) -> Log {
-        match self.one_in(2) {
-            true => Log::File { bytes: self.below(1 << 50) },
-            false => Log::Inline(self.text().into_bytes().into()),
+        match self.below(4) {
+            0 => Log::File { bytes: self.below(1 << 50) },
+            1 => Log::Blob { bytes: self.below(1 << 50) },
+            _ => Log::Inline(self.text().into_bytes().into()),
         }
     }
 }

@@ -169,6 +169,12 @@ impl<'a> Pair<'a> {
         }
         let before = self.chance.moment();
         self.same(|store| ask(store.expired(before, limit)));
+        let attempts: Vec<_> = (0..40).map(attempt_id).collect();
+        self.same(|store| {
+            let mut found = ask(store.logs_outside(&attempts));
+            found.sort_unstable();
+            found
+        });
     }
 
     fn compare_records(&mut self) {

@@ -1,6 +1,7 @@
 //! An engine as a server would have it: SQLite, executors, a runtime with two threads.
 
 use super::definitions::Workflow;
+use mainspring_core::ids::AttemptId;
 use mainspring_core::json::Json;
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::limits::TOTAL_PERMITS_DEFAULT;
@@ -8,9 +9,10 @@ use mainspring_core::work::ExecutorKind;
 use mainspring_core::world::input::{Input, Trigger};
 use mainspring_engine::events::{Event, Observer};
 use mainspring_engine::folder::DataFolder;
+use mainspring_engine::logs::LogPlaces;
 use mainspring_engine::{Engine, EngineConfig, Executors, Load};
 use mainspring_exec::{Executor, ProcessConfig, ProcessExecutor, Reports};
-use mainspring_store::{RunsQuery, Sqlite, Store};
+use mainspring_store::{FolderBlobs, RunsQuery, Sqlite, Store};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,8 +40,10 @@ impl Rig {
         let store = Sqlite::open(&folder.path().join("mainspring.db")).expect("it can be opened");
         let store: Arc<dyn Store> = Arc::new(store);
         let (sender, seen) = watch::channel(Seen::default());
+        let blobs = FolderBlobs::open(&DataFolder::blobs(folder.path())).expect("it is writable");
         let config = EngineConfig {
             store: Arc::clone(&store),
+            logs: LogPlaces { folder: folder.path().to_owned(), blobs: Arc::new(blobs) },
             scheduler: folder.id(),
             limits: vec![
                 ("total".to_owned(), TOTAL_PERMITS_DEFAULT),
@@ -138,6 +142,10 @@ impl Observer for Watcher {
                 seen.tasks_running += running;
             });
         }
+    }
+
+    fn log_stays(&self, attempt: AttemptId, error: &str) {
+        panic!("the log of {attempt} was not moved: {error}");
     }
 
     fn store_failed(&self, error: &str) {

@@ -138,10 +138,14 @@ create table logs (
     run        bigint not null,
     attempt    uuid not null,
     inline     bytea,
-    file_bytes bigint,
+    file_bytes bigint,                  -- in a file of its executor
+    blob_bytes bigint,                  -- in the blob store
     primary key (run, attempt),
-    check ((inline is null) <> (file_bytes is null))
+    check (num_nonnulls(inline, file_bytes, blob_bytes) = 1)
 );
+
+-- What is not in its row is looked for by its name too. The many that are do not enter.
+create index logs_outside on logs (attempt) where inline is null;
 
 -- Which answer a request was given, so that the same request gets it again.
 create table idempotency_keys (

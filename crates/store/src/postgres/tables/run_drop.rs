@@ -16,7 +16,7 @@ use uuid::Uuid;
 const EXPIRED: &str = "
     select key, id, stamp,
            array(select attempt from logs
-                 where logs.run = key and file_bytes is not null order by attempt)
+                 where logs.run = key and inline is null order by attempt)
     from runs
     where created_at < $1 and finished_at < $1 and status in ('success', 'failed', 'cancelled')
     order by created_at, id limit $2";

@@ -138,10 +138,14 @@ create table logs (
     run        integer not null,
     attempt    blob not null,
     inline     blob,
-    file_bytes integer,
+    file_bytes integer,                 -- in a file of its executor
+    blob_bytes integer,                 -- in the blob store
     primary key (run, attempt),
-    check ((inline is null) <> (file_bytes is null))
+    check ((inline is not null) + (file_bytes is not null) + (blob_bytes is not null) = 1)
 ) strict, without rowid;
+
+-- What is not in its row is looked for by its name too. The many that are do not enter.
+create index logs_outside on logs (attempt) where inline is null;
 
 -- Which answer a request was given, so that the same request gets it again.
 create table idempotency_keys (

@@ -39,7 +39,7 @@ pub(in crate::sqlite) fn expired(
         let mut cells = Cells::of(row, "runs", 1);
         let key = RunKey(cells.take()?);
         let run = Forgotten { key, id: RunId::from_bytes(cells.take()?), stamp: cells.take()? };
-        found.push(Expired { run, logs: logs::files_of_run(conn, key)? });
+        found.push(Expired { run, logs: logs::outside_of_run(conn, key)? });
     }
     Ok(found)
 }

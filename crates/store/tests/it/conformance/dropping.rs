@@ -20,7 +20,7 @@ fn belongings(number: u64) -> Vec<Change> {
     vec![
         Change::PutTask(key(number), task(plain(0))),
         Change::NewAttempt(key(number), row),
-        Change::NewLog(key(number), attempt_id(number), Log::File { bytes: 1 }),
+        Change::NewLog(key(number), attempt_id(number), Log::Blob { bytes: 1 }),
     ]
 }
 
@@ -100,7 +100,7 @@ pub fn expired_runs_are_listed_oldest_first(store: &dyn Store) {
     ended(2, RunStatus::Failed, Some(29));
     ended(5, RunStatus::Running, None);
     ended(6, RunStatus::Paused, Some(2));
-    let logs = [Log::File { bytes: 3 }, Log::Inline(vec![1].into()), Log::File { bytes: 0 }];
+    let logs = [Log::File { bytes: 3 }, Log::Inline(vec![1].into()), Log::Blob { bytes: 0 }];
     for (id, log) in (1..).zip(logs) {
         commit(store, fence, vec![Change::NewLog(key(4), attempt_id(id), log)]).unwrap();
     }

@@ -68,6 +68,8 @@ pub fn logs_are_kept_by_attempt(store: &dyn Store) {
         Log::Inline(Vec::new().into()),
         Log::File { bytes: 1 << 40 },
         Log::File { bytes: 0 },
+        Log::Blob { bytes: 1 << 40 },
+        Log::Blob { bytes: 0 },
     ];
     for (id, log) in (1..).zip(&logs) {
         let change = Change::NewLog(key(1), attempt_id(id), log.clone());
@@ -79,5 +81,10 @@ pub fn logs_are_kept_by_attempt(store: &dyn Store) {
         assert_eq!(ask(store.log(key(1), attempt_id(id))), Some(log));
     }
     assert_eq!(ask(store.log(key(1), attempt_id(9))), None);
+    let among: Vec<_> = [9, 1, 2, 3, 4, 5, 6].map(attempt_id).to_vec();
+    let mut outside = ask(store.logs_outside(&among));
+    outside.sort_unstable();
+    assert_eq!(outside, [3, 4, 5, 6].map(attempt_id));
+    assert_eq!(ask(store.logs_outside(&[])), []);
     assert_eq!(ask(store.log(key(2), attempt_id(1))), None);
 }
