@@ -1,22 +1,43 @@
 //! The data folder as commands name it.
 
-use crate::args::{DATA_DEFAULT, DataArgs};
-use anyhow::{Context as _, Result};
+use crate::args::{DATA_DEFAULT, DataArgs, DatabaseArgs};
+use anyhow::{Context as _, Result, bail};
 use mainspring_engine::folder::DataFolder;
 use mainspring_engine::logs::LogPlaces;
-use mainspring_store::{FolderBlobs, Sqlite};
+use mainspring_store::{FolderBlobs, Postgres, Sqlite, Store};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens the database for looking. Takes no lock: it also works while a run is under way.
-pub fn open(data: &DataArgs) -> Result<Sqlite> {
+/// Opens the folder's own database for looking. Takes no lock: it also works while a run is
+/// under way.
+pub fn open_file(data: &DataArgs) -> Result<Sqlite> {
     Ok(Sqlite::open_read_only(&DataFolder::database(&data.folder))?)
 }
 
-/// Where its logs are, for looking.
-pub fn logs(data: &DataArgs) -> LogPlaces {
-    let blobs = FolderBlobs::open_read_only(&DataFolder::blobs(&data.folder));
-    LogPlaces { folder: data.folder.clone(), blobs: Arc::new(blobs) }
+/// What there is to look at when no server is there to ask.
+pub struct Rows {
+    pub store: Arc<dyn Store>,
+    pub logs: LogPlaces,
+}
+
+/// Opens for looking: the database that is named, or the folder's own. Takes no lock.
+pub fn open(data: &DataArgs, database: &DatabaseArgs) -> Result<Rows> {
+    let folder = data.folder.clone();
+    let Some(url) = &database.url else {
+        let blobs = Arc::new(FolderBlobs::open_read_only(&DataFolder::blobs(&folder)));
+        let store = Arc::new(open_file(data)?);
+        return Ok(Rows { store, logs: LogPlaces { folder, blobs } });
+    };
+    let both = Arc::new(Postgres::open_read_only(postgres_url(url)?)?);
+    Ok(Rows { store: Arc::clone(&both) as _, logs: LogPlaces { folder, blobs: both } })
+}
+
+/// The URL as it is, if it is one. Its text is not repeated: it may hold a password.
+pub fn postgres_url(url: &str) -> Result<&str> {
+    if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
+        bail!("--database: a URL like postgres://user@host/database");
+    }
+    Ok(url)
 }
 
 /// Waits for an answer of a store.

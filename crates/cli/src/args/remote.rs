@@ -39,6 +39,20 @@ pub struct PlaceArgs {
     pub data: DataArgs,
 }
 
+/// For commands that look into the database when no server is there to ask.
+#[derive(Clone, Debug, Args)]
+pub struct DatabaseArgs {
+    /// The PostgreSQL database of a server that is not at work, read instead of the file in the
+    /// data folder
+    #[arg(
+        long = "database",
+        value_name = "URL",
+        env = "MAINSPRING_DATABASE",
+        hide_env_values = true
+    )]
+    pub url: Option<String>,
+}
+
 impl PlaceArgs {
     /// A command a person can copy, that talks to the same server.
     pub fn command(&self, words: &[&str]) -> String {
@@ -79,7 +93,7 @@ impl Command {
                 command: Some(WorkflowsCommand::Diff(DiffArgs { place, .. })),
                 ..
             })
-            | Self::Workflows(WorkflowsArgs { command: None, list: ListArgs { place, .. } })
+            | Self::Workflows(WorkflowsArgs { command: None, list: ListArgs { place, .. }, .. })
             | Self::Audit(ListArgs { place, .. })
             | Self::Trigger(TriggerArgs { place, .. })
             | Self::Watch(WatchArgs { place, .. })
@@ -103,6 +117,8 @@ impl Command {
 pub struct RunsArgs {
     #[command(flatten)]
     pub place: PlaceArgs,
+    #[command(flatten)]
+    pub database: DatabaseArgs,
     /// Only runs in this state; may be given more than once
     #[arg(long = "status", value_name = "STATE", value_parser = status)]
     pub statuses: Vec<RunStatus>,
@@ -130,6 +146,8 @@ pub struct ShowArgs {
     pub run: String,
     #[command(flatten)]
     pub place: PlaceArgs,
+    #[command(flatten)]
+    pub database: DatabaseArgs,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
 }
@@ -150,6 +168,8 @@ pub struct LogsArgs {
     pub tail: Option<usize>,
     #[command(flatten)]
     pub place: PlaceArgs,
+    #[command(flatten)]
+    pub database: DatabaseArgs,
     /// In front of each line when it was written, and to which stream
     #[arg(long)]
     pub timestamps: bool,
@@ -183,6 +203,8 @@ pub struct WorkflowsArgs {
     pub command: Option<WorkflowsCommand>,
     #[command(flatten)]
     pub list: ListArgs,
+    #[command(flatten)]
+    pub database: DatabaseArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -201,6 +223,8 @@ pub struct DiffArgs {
     pub to: Option<u32>,
     #[command(flatten)]
     pub place: PlaceArgs,
+    #[command(flatten)]
+    pub database: DatabaseArgs,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
 }

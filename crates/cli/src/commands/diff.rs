@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use mainspring_core::spec;
 use mainspring_core::spec::definition::Definition;
 use mainspring_server::routes::diff::{DiffView, Side, sides};
-use mainspring_store::{Sqlite, Store as _};
+use mainspring_store::Store;
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -47,19 +47,23 @@ async fn asked(client: &Arc<Client>, args: &DiffArgs) -> Result<Tree> {
 }
 
 async fn stored(args: &DiffArgs) -> Result<Tree> {
-    let store = data::open(&args.place.data)?;
+    let store = data::open(&args.place.data, &args.database)?.store;
     let workflow = store.workflow(&args.name).await?.filter(|row| row.deleted_at.is_none());
     let Some(workflow) = workflow else {
         bail!("there is no workflow `{}` here: `mainspring workflows` lists them", args.name);
     };
     let (from, to) = sides(args.from, args.to, workflow.latest).map_err(|why| anyhow!(why))?;
-    let (old, new) = (version(&store, args, from).await?, version(&store, args, to).await?);
+    let (old, new) = (version(&*store, args, from).await?, version(&*store, args, to).await?);
     let from = Side { number: from, text: &old.0, definition: &old.1 };
     let to = Side { number: to, text: &new.0, definition: &new.1 };
     Ok(Tree::of(&DiffView::of(&args.name, from, to))?)
 }
 
-async fn version(store: &Sqlite, args: &DiffArgs, number: u32) -> Result<(Arc<str>, Definition)> {
+async fn version(
+    store: &dyn Store,
+    args: &DiffArgs,
+    number: u32,
+) -> Result<(Arc<str>, Definition)> {
     let name = &args.name;
     let row = store.version(name, Some(number)).await?;
     let row = row.with_context(|| format!("there is no version {number} of workflow `{name}`"))?;

@@ -5,7 +5,7 @@ use super::{
     runs,
 };
 use super::{schema, show, tokens, trigger, validate, watch, workflows};
-use crate::args::{Cli, Command, WorkflowsArgs, WorkflowsCommand};
+use crate::args::{Cli, Command, WorkflowsCommand};
 use crate::client::ClientError;
 use crate::exit::Exit;
 use crate::out;
@@ -44,9 +44,9 @@ fn command(command: Command, matches: &ArgMatches) -> Result<Exit> {
         Command::Schema => schema::schema(),
         Command::ExplainCode(args) => explain_code::explain_code(&args),
         Command::Apply(args) => apply::apply(&args),
-        Command::Workflows(WorkflowsArgs { command: None, list }) => workflows::workflows(&list),
-        Command::Workflows(WorkflowsArgs { command: Some(command), .. }) => match command {
-            WorkflowsCommand::Diff(args) => diff::diff(&args),
+        Command::Workflows(args) => match &args.command {
+            None => workflows::workflows(&args),
+            Some(WorkflowsCommand::Diff(args)) => diff::diff(args),
         },
         Command::Trigger(args) => trigger::trigger(&args),
         Command::Watch(args) => watch::watch(&args),

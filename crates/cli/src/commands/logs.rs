@@ -3,6 +3,7 @@
 use crate::args::LogsArgs;
 use crate::client::wire::Task;
 use crate::client::{Ask, Client, ClientError, look, run_id};
+use crate::data::Rows;
 use crate::exit::Exit;
 use crate::remote::{Stamps, follow_log};
 use crate::{data, find, out};
@@ -11,7 +12,7 @@ use http_body_util::BodyExt as _;
 use mainspring_core::ids::{RunKey, TaskNo};
 use mainspring_core::kernel::row::{Attempt, TaskRow};
 use mainspring_engine::logs::{Line, LogText, Stream, stream_word};
-use mainspring_store::{Sqlite, Store as _};
+use mainspring_store::Store;
 use std::io;
 use std::sync::Arc;
 
@@ -69,17 +70,17 @@ fn say_which(number: u32, count: u32) {
 }
 
 async fn stored(args: &LogsArgs) -> Result<()> {
-    let store = data::open(&args.place.data)?;
-    let (stored, definition) = find::run(&store, &args.run).await?;
+    let Rows { store, logs } = data::open(&args.place.data, &args.database)?;
+    let (stored, definition) = find::run(&*store, &args.run).await?;
     let no = find::task(&definition, &args.task)?;
     let row = stored.tasks.iter().find(|row| row.task.no == no);
     let Some(row) = row.filter(|row| row.attempt.is_some()) else {
         bail!("task `{}` has not run in this run: there is no log", args.task);
     };
-    let all = attempts(&store, (stored.head.key, no), row).await?;
+    let all = attempts(&*store, (stored.head.key, no), row).await?;
     let place = (stored.head.key, choose(args, &all)?.id);
     let prefix = args.timestamps.then_some(prefix as fn(&Line) -> String);
-    match (LogText::open(&store, &data::logs(&args.place.data), place).await?, args.tail) {
+    match (LogText::open(&*store, &logs, place).await?, args.tail) {
         (None, _) => out::say("it wrote nothing\n"),
         (Some(log), None) => write(log, prefix)?,
         (Some(log), Some(count)) => write(log.last(count)?.1.into_iter().map(Ok), prefix)?,
@@ -96,7 +97,7 @@ async fn stored(args: &LogsArgs) -> Result<()> {
 
 /// Every attempt of a task, the current one last.
 async fn attempts(
-    store: &Sqlite,
+    store: &dyn Store,
     (run, no): (RunKey, TaskNo),
     row: &TaskRow,
 ) -> Result<Vec<Attempt>> {

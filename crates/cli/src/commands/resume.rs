@@ -18,7 +18,7 @@ use mainspring_store::{Sqlite, Store as _};
 pub async fn resume(args: &RunArgs, wanted: &str) -> Result<Exit> {
     let mut signals = Signals::listen()?;
     // Nothing is made where nothing was.
-    drop(data::open(&args.data)?);
+    drop(data::open_file(&args.data)?);
     let settings = Settings::new(args)?;
     let ground = match Ground::take(&args.data.folder) {
         Ok(ground) => ground,

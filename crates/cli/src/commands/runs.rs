@@ -8,7 +8,7 @@ use crate::print::{Tree, document};
 use crate::{data, out, table, time_text};
 use anyhow::Result;
 use mainspring_core::view::shapes::run_view;
-use mainspring_store::{RunsQuery, Store as _};
+use mainspring_store::RunsQuery;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -45,7 +45,7 @@ async fn asked(client: &Client, args: &RunsArgs) -> Result<Vec<Tree>> {
 }
 
 async fn stored(args: &RunsArgs) -> Result<Vec<Tree>> {
-    let store = data::open(&args.place.data)?;
+    let store = data::open(&args.place.data, &args.database)?.store;
     let query = RunsQuery {
         statuses: args.statuses.clone(),
         workflow: args.workflow.clone(),

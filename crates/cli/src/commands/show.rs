@@ -11,7 +11,6 @@ use mainspring_core::ids::TaskNo;
 use mainspring_core::kernel::row::AttemptRow;
 use mainspring_core::kernel::rows::Rows;
 use mainspring_core::view::shapes::{self, TaskView};
-use mainspring_store::Store as _;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -51,8 +50,8 @@ async fn asked(client: &Client, args: &ShowArgs) -> Result<Document> {
 }
 
 async fn stored(args: &ShowArgs) -> Result<Document> {
-    let store = data::open(&args.place.data)?;
-    let (stored, definition) = find::run(&store, &args.run).await?;
+    let store = data::open(&args.place.data, &args.database)?.store;
+    let (stored, definition) = find::run(&*store, &args.run).await?;
     let history = store.attempts(stored.head.key).await?;
     let mut rows = Rows::new(definition.tasks.len());
     stored.tasks.into_iter().for_each(|row| rows.put(row));

@@ -41,7 +41,7 @@ async fn watched(args: &WatchArgs) -> Result<Exit> {
 
 /// `mainspring run` ends with its run: then the end is in the database.
 async fn left(args: &WatchArgs, error: Error) -> Result<Exit> {
-    let Ok(store) = data::open(&args.place.data) else { return Err(error) };
+    let Ok(store) = data::open_file(&args.place.data) else { return Err(error) };
     let (stored, definition) = find::run(&store, &args.run).await?;
     let status = stored.progress.status;
     if !status.is_final() {

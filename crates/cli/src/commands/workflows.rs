@@ -1,6 +1,6 @@
 //! `mainspring workflows`: what is deployed.
 
-use crate::args::{Format, ListArgs};
+use crate::args::{Format, WorkflowsArgs};
 use crate::client::wire::Workflow;
 use crate::client::{Ask, Client, items, look};
 use crate::exit::Exit;
@@ -10,7 +10,6 @@ use anyhow::Result;
 use mainspring_core::json::Json;
 use mainspring_core::spec;
 use mainspring_core::time::Timestamp;
-use mainspring_store::Store as _;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,25 +35,26 @@ struct Stored {
     updated_at: Timestamp,
 }
 
-pub fn workflows(args: &ListArgs) -> Result<Exit> {
+pub fn workflows(args: &WorkflowsArgs) -> Result<Exit> {
+    let list = &args.list;
     let items = data::block_on(async {
         let ask = Ask::get(&["workflows"]);
-        let asked = async |client: &Arc<Client>| Ok(items(client, &ask, args.limit).await?);
-        look(&args.place, asked, async || stored(args).await).await
+        let asked = async |client: &Arc<Client>| Ok(items(client, &ask, list.limit).await?);
+        look(&list.place, asked, async || stored(args).await).await
     })?;
-    if items.is_empty() && args.output == Format::Table {
+    if items.is_empty() && list.output == Format::Table {
         out::say("no workflows\n");
         return Ok(Exit::Success);
     }
     let whole = Document { items };
-    document(args.output, &whole, || listed(&whole.items))?;
+    document(list.output, &whole, || listed(&whole.items))?;
     Ok(Exit::Success)
 }
 
-async fn stored(args: &ListArgs) -> Result<Vec<Tree>> {
-    let store = data::open(&args.place.data)?;
+async fn stored(args: &WorkflowsArgs) -> Result<Vec<Tree>> {
+    let store = data::open(&args.list.place.data, &args.database)?.store;
     let mut found = Vec::new();
-    for row in store.workflows(None, args.limit).await? {
+    for row in store.workflows(None, args.list.limit).await? {
         let Some(version) = store.version(&row.name, Some(row.latest)).await? else { continue };
         let Ok(parsed) = spec::parse(&version.text, &spec::Context::STORED) else { continue };
         let definition = parsed.definition;

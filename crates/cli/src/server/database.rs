@@ -1,7 +1,8 @@
 //! What a server works on: the file and the folder of blobs in its data folder, or the database
 //! that is named, which holds both.
 
-use anyhow::{Result, bail};
+use crate::data::postgres_url;
+use anyhow::Result;
 use mainspring_engine::folder::DataFolder;
 use mainspring_store::{Blobs, FolderBlobs, Postgres, Sqlite, Store};
 use std::sync::Arc;
@@ -13,15 +14,9 @@ pub fn open(url: Option<&str>, folder: &DataFolder) -> Result<(Arc<dyn Store>, A
             let blobs = FolderBlobs::open(&DataFolder::blobs(folder.path()))?;
             Ok((Arc::new(store), Arc::new(blobs)))
         }
-        Some(url) if is_postgres(url) => {
-            let both = Arc::new(Postgres::open(url)?);
+        Some(url) => {
+            let both = Arc::new(Postgres::open(postgres_url(url)?)?);
             Ok((Arc::clone(&both) as _, both))
         }
-        // The URL itself may hold a password.
-        Some(_) => bail!("--database: a URL like postgres://user@host/database"),
     }
-}
-
-pub fn is_postgres(url: &str) -> bool {
-    url.starts_with("postgres://") || url.starts_with("postgresql://")
 }

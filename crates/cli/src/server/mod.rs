@@ -9,6 +9,5 @@ mod database;
 mod memory;
 mod life;
 
-pub use database::is_postgres;
 pub use life::serve;
 pub use settings::kept;

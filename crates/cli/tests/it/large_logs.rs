@@ -88,8 +88,15 @@ fn travels(mut served: Served) {
         }
     }
     served.kill();
-    if served.database.is_none() {
-        same(&served.bench, "$M logs last a > read; cmp whole read");
+    let place = served.database.as_ref().map(|database| format!("--database {}", database.url()));
+    let (bench, place) = (&served.bench, place.unwrap_or_default());
+    same(bench, &format!("$M logs last a {place} > read; cmp whole read"));
+    same(
+        bench,
+        &format!("tail -n 7 whole > end; $M logs last a --tail 7 {place} > read; cmp end read"),
+    );
+    for command in ["runs", "show last", "workflows"] {
+        bench.shell(&format!("exec $M {command} {place}")).is(0).prints("w");
     }
 }
 

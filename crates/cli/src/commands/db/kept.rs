@@ -1,8 +1,9 @@
 //! Where everything is kept: a folder, with a database in it or elsewhere.
 
 use crate::args::KeptArgs;
+use crate::data::postgres_url;
 use crate::server;
-use anyhow::{Error, Result, bail};
+use anyhow::{Error, Result};
 use clap::ArgMatches;
 use mainspring_engine::folder::{DataFolder, FolderError};
 use std::path::PathBuf;
@@ -27,9 +28,7 @@ impl Kept {
         let (folder, url) = server::kept(args, given)?;
         let database = match url {
             None => Database::Sqlite(DataFolder::database(&folder)),
-            Some(url) if server::is_postgres(&url) => Database::Postgres { url },
-            // The URL itself may hold a password.
-            Some(_) => bail!("--database: a URL like postgres://user@host/database"),
+            Some(url) => Database::Postgres { url: postgres_url(&url)?.to_owned() },
         };
         Ok(Self { folder, database })
     }

@@ -71,7 +71,7 @@ pub async fn database(data: &DataArgs) -> Result<Finding> {
         return Ok(Finding::ok(CHECK, "there is none yet"));
     }
     let bytes = path.metadata().map_or(0, |found| found.len());
-    let store = match data::open(data) {
+    let store = match data::open_file(data) {
         Ok(store) => store,
         Err(error) => {
             let to_do = "use the version that the message names, or bring back a backup";
