@@ -2,8 +2,8 @@
 
 use crate::problem::{Code, Problem};
 use axum::body::{Body, Bytes};
-use mainspring_engine::logs::{Line, LogText, Stream, stream_word};
 use futures_util::StreamExt as _;
+use mainspring_engine::logs::{Line, LogText, Stream, stream_word};
 use std::io;
 
 /// Gathered before it is sent.

@@ -93,7 +93,9 @@ impl Command {
                 command: Some(WorkflowsCommand::Diff(DiffArgs { place, .. })),
                 ..
             })
-            | Self::Workflows(WorkflowsArgs { command: None, list: ListArgs { place, .. }, .. })
+            | Self::Workflows(WorkflowsArgs {
+                command: None, list: ListArgs { place, .. }, ..
+            })
             | Self::Audit(ListArgs { place, .. })
             | Self::Trigger(TriggerArgs { place, .. })
             | Self::Watch(WatchArgs { place, .. })

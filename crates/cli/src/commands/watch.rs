@@ -1,8 +1,9 @@
 //! `mainspring watch`: a run on a server, until it ends.
 
-use crate::args::WatchArgs;
+use crate::args::{DatabaseArgs, WatchArgs};
 use crate::client::wire::Run;
 use crate::client::{Ask, changing, has_left, run_id};
+use crate::data::Rows;
 use crate::embedded::{self, Finished};
 use crate::exit::Exit;
 use crate::progress::Reporter;
@@ -41,15 +42,15 @@ async fn watched(args: &WatchArgs) -> Result<Exit> {
 
 /// `mainspring run` ends with its run: then the end is in the database.
 async fn left(args: &WatchArgs, error: Error) -> Result<Exit> {
-    let Ok(store) = data::open_file(&args.place.data) else { return Err(error) };
-    let (stored, definition) = find::run(&store, &args.run).await?;
+    let own = DatabaseArgs { url: None };
+    let Ok(Rows { store, logs }) = data::open(&args.place.data, &own) else { return Err(error) };
+    let (stored, definition) = find::run(&*store, &args.run).await?;
     let status = stored.progress.status;
     if !status.is_final() {
         return Err(error);
     }
-    let folder = &args.place.data.folder;
-    let finished =
-        Finished { store: &store, folder, named: folder, definition: &definition, stored };
+    let named = &args.place.data.folder;
+    let finished = Finished { store: &*store, logs: &logs, named, definition: &definition, stored };
     embedded::print(finished, args.output).await?;
     Ok(Exit::of_run(status.word()))
 }

@@ -14,6 +14,8 @@ use tokio::task::JoinHandle;
 
 /// Whoever listens hears the end of the run; whoever does not take it is not waited for longer.
 const DRAIN: Duration = Duration::from_secs(2);
+/// A request has to arrive within this time.
+const READ_TIME_MAX: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
 pub struct Door {
@@ -33,7 +35,8 @@ impl Door {
             hosts: Vec::new(),
             tls: None,
             workdir: folder.path().to_owned(),
-            data: folder.path().to_owned(),
+            read_time_max: READ_TIME_MAX,
+            logs: life.ground.logs.clone(),
             scope: Scope::OneRun(run),
             drain: DRAIN,
         };

@@ -1,6 +1,6 @@
 //! `workflows diff`, with a server and without.
 
-use crate::door::{Door, Served};
+use crate::door::{Served, Way};
 use crate::rig::Bench;
 
 const OLD: &str = "name: w\ntasks:\n  a: { noop: {} }\n  b: { noop: {} }\n";
@@ -27,8 +27,8 @@ fn versions_are_compared_without_a_server() {
 
 #[test]
 fn versions_are_compared_by_a_server() {
-    for door in Door::ALL {
-        let served = Served::with(door, OLD);
+    for way in Way::ALL {
+        let served = Served::with(way, OLD);
         served.bench.write("w.yaml", NEW);
         served.run(&["apply", "w.yaml"]).is(0);
         assert_eq!(served.run(&["workflows", "diff", "w", "1", "2"]).is(0).stdout, DIFF);

@@ -74,7 +74,7 @@ fn logs(stored: Rows<'_>) -> Vec<Violation> {
             "the log of attempt {attempt} has {bytes} bytes in the database; at most \
              {LOG_INLINE_BYTES_MAX} are kept there"
         )),
-        LogSize::Inline { .. } | LogSize::File { .. } => None,
+        LogSize::Inline { .. } | LogSize::File { .. } | LogSize::Blob { .. } => None,
     });
     wrong.map(|what| Violation::new(Promise::Logs, what)).collect()
 }

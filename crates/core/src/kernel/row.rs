@@ -286,6 +286,7 @@ pub enum Log {
 pub enum LogSize {
     Inline { bytes: u64 },
     File { bytes: u64 },
+    Blob { bytes: u64 },
 }
 
 impl TaskRow {

@@ -132,12 +132,15 @@ impl Check<'_> {
     }
 
     async fn log_files(&mut self, whole: &WholeRun, shown: &str) -> Result<(), ReadError> {
-        if !self.home.is_embedded && self.home.id != Some(whole.run.progress.owner) {
-            return Ok(());
-        }
+        // Files are beside whoever ran it; blobs are where everybody finds them.
+        let has_files = self.home.is_embedded || self.home.id == Some(whole.run.progress.owner);
         let key = whole.run.head.key;
         for (attempt, size) in &whole.logs {
-            let LogSize::File { bytes } = size else { continue };
+            let bytes = match size {
+                LogSize::Blob { bytes } => bytes,
+                LogSize::File { bytes } if has_files => bytes,
+                LogSize::File { .. } | LogSize::Inline { .. } => continue,
+            };
             self.to.looked.log_files += 1;
             let Some(why) = self.missing(key, *attempt).await? else { continue };
             let what = format!("the log of attempt {attempt}, {bytes} bytes: {why}");
@@ -148,7 +151,7 @@ impl Check<'_> {
 
     /// Why a log cannot be read; None when it can, or went with its run meanwhile.
     async fn missing(&self, run: RunKey, attempt: AttemptId) -> Result<Option<String>, ReadError> {
-        match LogText::open(self.store, &self.home.folder, (run, attempt)).await {
+        match LogText::open(self.store, &self.home.logs, (run, attempt)).await {
             Ok(_) => Ok(None),
             Err(LogError::Store(error)) => Err(error),
             Err(LogError::Gone { .. } | LogError::Io(_)) if self.is_gone(run).await? => Ok(None),

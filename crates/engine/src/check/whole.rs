@@ -3,16 +3,15 @@
 use super::findings::Findings;
 use super::{records, runs, versions};
 use crate::folder::DataFolder;
+use crate::logs::LogPlaces;
 use mainspring_core::check::{Promise, Violation};
 use mainspring_core::ids::SchedulerId;
 use mainspring_store::{Inventory, ReadError};
-use std::path::{Path, PathBuf};
 
 /// Where a database is at home.
 #[derive(Clone, Debug)]
 pub struct Home {
-    /// The data folder: log files are there.
-    pub folder: PathBuf,
+    pub logs: LogPlaces,
     /// Who works in the folder, if it says so.
     pub id: Option<SchedulerId>,
     /// The database is the folder's own, so that whoever works there owns all of it.
@@ -21,14 +20,14 @@ pub struct Home {
 
 impl Home {
     /// The folder's own database.
-    pub fn embedded(folder: &Path) -> Self {
-        Self { is_embedded: true, ..Self::shared(folder) }
+    pub fn embedded(logs: LogPlaces) -> Self {
+        Self { is_embedded: true, ..Self::shared(logs) }
     }
 
-    /// A database elsewhere, with the logs of what this folder's server ran.
-    pub fn shared(folder: &Path) -> Self {
-        let id = DataFolder::id_of(folder).ok().flatten();
-        Self { folder: folder.to_owned(), id, is_embedded: false }
+    /// A database elsewhere, with the log files of what this folder's server ran.
+    pub fn shared(logs: LogPlaces) -> Self {
+        let id = DataFolder::id_of(&logs.folder).ok().flatten();
+        Self { logs, id, is_embedded: false }
     }
 }
 

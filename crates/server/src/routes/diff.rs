@@ -79,9 +79,9 @@ pub fn sides(from: Option<u32>, to: Option<u32>, latest: u32) -> Result<(u32, u3
 
 /// Compares two versions of a workflow: their texts, and which tasks were added, removed or
 /// changed.
-#[utoipa::path(get, path = "/workflows/{name}/diff", tag = "workflows",
+#[utoipa::path(get, path = "/workflows/{name}/diff", operation_id = "diffVersions", tag = "workflows",
     params(("name" = String, Path), DiffQuery),
-    responses((status = 200, body = DiffView), (status = "default", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, body = DiffView)))]
 pub async fn diff(
     State(app): State<App>,
     Viewer(_): Viewer,

@@ -120,7 +120,7 @@ fn codes((method, path): (Method, &str), id: &str, operation: &Operation) -> BTr
         codes.insert(Code::Forbidden);
     }
     if changes {
-        codes.extend([Code::CrossOrigin, Code::Busy, Code::UnknownOutcome]);
+        codes.extend([Code::CrossOrigin, Code::Busy, Code::OneRun, Code::UnknownOutcome]);
     }
     if method == Method::Post {
         codes.extend([Code::BadBody, Code::SlowBody, Code::BodyTooLarge, Code::MediaType]);

@@ -7,10 +7,11 @@ use crate::shaky::Fault;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use mainspring_core::ids::SchedulerId;
+use mainspring_core::ids::{RunId, SchedulerId};
 use mainspring_core::kernel::record::Role;
 use mainspring_core::work::Outcome;
 use mainspring_core::world::batch::Change;
+use mainspring_server::Scope;
 use mainspring_server::auth::who::Who;
 use mainspring_server::idempotency::claim;
 use mainspring_server::routes::router::described;
@@ -97,6 +98,8 @@ async fn misunderstood(seen: &mut Seen) {
     seen.hear("deployWorkflow", "bad_definition", &rig.deploy("name: 1").await);
     rig.deploy("name: typed\ninput: {type: object, required: [n]}\ntasks: {a: {noop: {}}}\n").await;
     seen.hear("triggerRun", "bad_input", &rig.post("/workflows/typed/runs", "{}").await);
+    let rig = Rig::within(Scope::OneRun(RunId::from_bytes([7; 16]))).await;
+    seen.hear("deployWorkflow", "one_run", &rig.deploy(NOOPS).await);
     let rig = Rig::impatient().await;
     let never =
         Body::from_stream(futures_util::stream::pending::<Result<Vec<u8>, std::io::Error>>());

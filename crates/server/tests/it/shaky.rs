@@ -102,6 +102,10 @@ impl Store for Shaky {
         self.read(self.memory.log(run, attempt))
     }
 
+    fn logs_outside(&self, of: &[AttemptId]) -> Reading<'_, Vec<AttemptId>> {
+        self.read(self.memory.logs_outside(of))
+    }
+
     fn workflow(&self, name: &str) -> Reading<'_, Option<WorkflowRow>> {
         self.read(self.memory.workflow(name))
     }

@@ -7,9 +7,12 @@ use crate::print::document;
 use crate::{data, out};
 use anyhow::Result;
 use mainspring_engine::check::{Finding, Findings, Home, Looked, check as check_all};
-use mainspring_store::{Inventory, Postgres, Sqlite};
+use mainspring_engine::folder::DataFolder;
+use mainspring_engine::logs::LogPlaces;
+use mainspring_store::{FolderBlobs, Inventory, Postgres, Sqlite};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 #[derive(Serialize)]
 struct Document {
@@ -35,12 +38,17 @@ fn is_zero(count: &u64) -> bool {
 }
 
 pub fn check(kept: &Kept, output: Format) -> Result<Exit> {
-    let (store, home): (Box<dyn Inventory>, Home) = match &kept.database {
+    let folder = kept.folder.clone();
+    let (store, home): (Arc<dyn Inventory>, Home) = match &kept.database {
         Database::Sqlite(path) => {
-            (Box::new(Sqlite::open_read_only(path)?), Home::embedded(&kept.folder))
+            let blobs = Arc::new(FolderBlobs::open_read_only(&DataFolder::blobs(&folder)));
+            let home = Home::embedded(LogPlaces { folder, blobs });
+            (Arc::new(Sqlite::open_read_only(path)?), home)
         }
         Database::Postgres { url } => {
-            (Box::new(Postgres::open_read_only(url)?), Home::shared(&kept.folder))
+            let both = Arc::new(Postgres::open_read_only(url)?);
+            let blobs = Arc::clone(&both) as _;
+            (both, Home::shared(LogPlaces { folder, blobs }))
         }
     };
     let findings = data::block_on(async { Ok(check_all(&*store, &home).await?) })?;

@@ -22,7 +22,7 @@ const INTEGRITY: &str = "
 const SCHEDULERS: &str = "select id from schedulers order by ordinal";
 const RUN_KEYS: &str = "select key, id from runs where key > $1 order by key limit $2";
 const LOGS: &str = "
-    select attempt, length(inline)::bigint, file_bytes from logs where run = $1
+    select attempt, length(inline)::bigint, file_bytes, blob_bytes from logs where run = $1
     order by attempt";
 const NAMES: &str = "
     select name from (select name from workflows where name > $1
@@ -87,10 +87,11 @@ pub(in crate::postgres) async fn whole_run(
 fn read_log(row: &Row) -> Result<(AttemptId, LogSize), Fault> {
     let mut cells = Cells::of(row, "logs", 1);
     let attempt = AttemptId::from_bytes(cells.id()?);
-    match (cells.maybe_number()?, cells.maybe_number()?) {
-        (Some(bytes), None) => Ok((attempt, LogSize::Inline { bytes })),
-        (None, Some(bytes)) => Ok((attempt, LogSize::File { bytes })),
-        _ => Err(cells.contradiction("must be either inline or in a file")),
+    match (cells.maybe_number()?, cells.maybe_number()?, cells.maybe_number()?) {
+        (Some(bytes), None, None) => Ok((attempt, LogSize::Inline { bytes })),
+        (None, Some(bytes), None) => Ok((attempt, LogSize::File { bytes })),
+        (None, None, Some(bytes)) => Ok((attempt, LogSize::Blob { bytes })),
+        _ => Err(cells.contradiction("must be inline, in a file or in a blob")),
     }
 }
 

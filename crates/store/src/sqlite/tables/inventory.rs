@@ -16,7 +16,7 @@ const FAULTS_MAX: i64 = 100;
 const SCHEDULERS: &str = "select id from schedulers order by ordinal";
 const RUN_KEYS: &str = "select key, id from runs where key > ?1 order by key limit ?2";
 const LOGS: &str = "
-    select attempt, length(inline), file_bytes from logs where run = ?1 order by attempt";
+    select attempt, length(inline), file_bytes, blob_bytes from logs where run = ?1 order by attempt";
 const NAMES: &str = "
     select name from (select name from workflows where name > ?1
                       union select workflow from versions where workflow > ?1)
@@ -86,10 +86,11 @@ fn logs(conn: &Connection, run: RunKey) -> Result<Vec<(AttemptId, LogSize)>, Fau
     while let Some(row) = rows.next()? {
         let mut cells = Cells::of(row, "logs", 1);
         let attempt = AttemptId::from_bytes(cells.take()?);
-        let size = match (cells.take::<Option<u64>>()?, cells.take::<Option<u64>>()?) {
-            (Some(bytes), None) => LogSize::Inline { bytes },
-            (None, Some(bytes)) => LogSize::File { bytes },
-            _ => return Err(cells.contradiction("must be either inline or in a file")),
+        let size = match (cells.take()?, cells.take()?, cells.take()?) {
+            (Some(bytes), None, None) => LogSize::Inline { bytes },
+            (None, Some(bytes), None) => LogSize::File { bytes },
+            (None, None, Some(bytes)) => LogSize::Blob { bytes },
+            _ => return Err(cells.contradiction("must be inline, in a file or in a blob")),
         };
         found.push((attempt, size));
     }
