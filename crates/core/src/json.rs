@@ -1,6 +1,7 @@
 //! JSON values as shared text: parsed where they come in, passed around without a copy.
 
 use crate::limits::DOCUMENT_DEPTH_MAX;
+use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::fmt;
@@ -26,7 +27,14 @@ impl Json {
         if depth(raw.get()) > DOCUMENT_DEPTH_MAX {
             return Err(JsonError::TooDeep);
         }
+        // Raw text is only looked over: half a surrogate pair or 1e999 would pass.
+        serde_json::from_str::<Readable>(raw.get())?;
         Ok(Self(raw.get().into()))
+    }
+
+    /// Text made of values that were checked, a level or two deeper than they are.
+    pub(crate) fn composed(text: String) -> Self {
+        Self(text.into())
     }
 
     pub fn from_value(value: &serde_json::Value) -> Self {
@@ -76,6 +84,57 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
+/// Reads everything and keeps nothing.
+struct Readable;
+
+impl<'de> Deserialize<'de> for Readable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for Readable {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self, A::Error> {
+        while fields.next_entry::<Self, Self>()?.is_some() {}
+        Ok(self)
+    }
+}
+
 /// How deep the brackets of valid JSON nest.
 fn depth(text: &str) -> usize {
     let (mut now, mut deepest) = (0_usize, 0);
@@ -120,6 +179,12 @@ mod tests {
         let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
         assert!(matches!(Json::parse(&deep), Err(JsonError::TooDeep)));
         assert!(matches!(Json::parse("{"), Err(JsonError::Syntax(_))));
+        for text in [r#""\ud800""#, r#"{"a": 1e999}"#, r#"{"\udc00": 1}"#, "[-1e999]"] {
+            assert!(matches!(Json::parse(text), Err(JsonError::Syntax(_))), "{text}");
+        }
+        for text in [r#""\ud83d\ude00""#, "1e308", "[null, true, -3, 18446744073709551615]"] {
+            Json::parse(text).expect("valid").to_value();
+        }
         assert_eq!(Json::parse(" [1, 2] ").expect("valid").as_str(), "[1, 2]");
     }
 }

@@ -64,12 +64,12 @@ impl StartAttempt {
         if self.upstream.is_empty() {
             return Ok(own.clone());
         }
-        let mut merged: BTreeMap<&str, &RawValue> = BTreeMap::new();
+        let mut merged: BTreeMap<String, &RawValue> = BTreeMap::new();
         for (no, output) in &self.upstream {
             let text = output.as_ref().map_or("null", Json::as_str);
-            merged.insert(&self.definition.task(*no).name, raw(text));
+            merged.insert(self.definition.task(*no).name.to_string(), raw(text));
         }
-        let own: BTreeMap<&str, &RawValue> =
+        let own: BTreeMap<String, &RawValue> =
             serde_json::from_str(own.as_str()).expect("a task's input is an object");
         merged.extend(own);
         let text = serde_json::to_string(&merged).expect("raw values serialize");
@@ -84,7 +84,7 @@ impl StartAttempt {
                 ),
             ));
         }
-        Ok(Json::parse(&text).expect("serialized JSON is valid"))
+        Ok(Json::composed(text))
     }
 }
 

@@ -3,12 +3,14 @@
 
 use crate::inbox::Inbox;
 use crate::shelf::Shelf;
+use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::ids::{AttemptId, Ticket};
 use mainspring_core::launch::StartAttempt;
 use mainspring_core::work::{Ended, ExecutorKind, Life, Outcome, Question, Report, ReportKind};
 use mainspring_core::world::batch::Effect;
 use mainspring_exec::{Executor, Reports};
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 
 /// Who carries out which kind of work.
@@ -71,7 +73,13 @@ impl Hands {
     }
 
     fn start(&self, start: &StartAttempt) {
-        match start.render() {
+        // What people write goes into it: one task that cannot be rendered must not keep all
+        // others from starting.
+        let rendered = catch_unwind(AssertUnwindSafe(|| start.render())).unwrap_or_else(|_| {
+            let what = "its work could not be put together: a bug in Mainspring, see its log";
+            Err(TaskError::new(ErrorClass::Logic, what.to_owned()))
+        });
+        match rendered {
             Ok(launch) => self.executor(launch.work.executor()).start(launch),
             Err(error) => self.inbox.report(Report {
                 ticket: start.ticket,

@@ -13,6 +13,7 @@ use mainspring_core::world::input::{Input, Refusal, Reply};
 use mainspring_exec::Reports;
 use mainspring_store::{ReadError, Store};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -99,6 +100,9 @@ pub enum Stopped {
     Store(String),
 }
 
+const HANDS_LOST: &str = "what was decided can no longer be carried out: a bug in Mainspring, \
+                          whose log says more; start it again";
+
 pub struct Engine {
     inbox: Arc<Inbox>,
     executors: Executors,
@@ -135,9 +139,16 @@ impl Engine {
             former: driver.live(),
         };
         let (say_stopped, stopped) = watch::channel(None);
+        let say_broken = say_stopped.clone();
         let quiet = driver.quiet();
         let threads = vec![
-            spawn("mainspring-act", move || hands.work(&orders))?,
+            spawn("mainspring-act", move || {
+                let worked = catch_unwind(AssertUnwindSafe(|| hands.work(&orders)));
+                if worked.is_err() {
+                    // Nothing would start or stop any more: better to begin anew.
+                    say_broken.send_replace(Some(Stopped::Store(HANDS_LOST.to_owned())));
+                }
+            })?,
             spawn("mainspring-world", move || {
                 let why = driver.run();
                 say_stopped.send_replace(Some(why));

@@ -4,7 +4,6 @@ use crate::chance::{Chance, rounds};
 use crate::graphs::Graph;
 use crate::oracle::{Oracle, Successes, successes};
 use crate::rig::Bench;
-use std::time::Duration;
 
 const ROUNDS: u64 = 16;
 const AT_ONCE: usize = 4;
@@ -18,7 +17,7 @@ fn killed_somewhere(bench: &Bench, chance: &mut Chance, arguments: &str) -> Opti
     let mut running = bench.start(&["run", arguments, "--max-processes", "6"]);
     match chance.below(8) {
         // As it starts, before it has said anything.
-        0 => std::thread::sleep(Duration::from_millis(chance.below(40))),
+        0 => (0..chance.below(20_000)).for_each(|_| std::thread::yield_now()),
         _ => running.until_lines(1 + chance.below(2 * TASKS as u64)),
     }
     running.kill();

@@ -1,7 +1,7 @@
 //! What a run is given.
 
 use crate::rig::Bench;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const WORKFLOW: &str = r#"name: w
 input:
@@ -80,4 +80,23 @@ fn input_that_is_too_deep_is_refused() {
     ] {
         bench.run(&["run", "w.yaml", "--input", &given]).is(2).says("more than 64");
     }
+}
+
+#[test]
+fn whatever_may_be_put_out_reaches_the_next_task() {
+    let bench = Bench::with(
+        r#"
+name: w
+tasks:
+  a:
+    run: |
+      for half in '[' ']'; do for n in 1 2 3 4 5 6 7 8; do printf "%s" "$half$half$half$half$half$half$half$half"; done; done > $MAINSPRING_OUTPUT
+  b: { depends_on: [a], input: { 'say "hi"': 1, "\\": "\n" }, run: 'cat > seen' }
+"#,
+    );
+    bench.run(&["run", "w.yaml"]).is(0);
+    let seen: Value = serde_json::from_str(&bench.read("seen")).expect("JSON");
+    assert_eq!(seen["say \"hi\""], 1);
+    assert_eq!(seen["\\"], "\n");
+    assert!(seen["a"].is_array(), "{seen}");
 }

@@ -9,7 +9,9 @@ use crate::events::stream;
 use crate::problem::{Code, Problem};
 use axum::Router;
 use axum::http::{Method, Uri};
+use axum::response::IntoResponse as _;
 use axum::routing::get;
+use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate as _, SizeAbove};
 use utoipa::OpenApi as _;
@@ -68,8 +70,14 @@ pub fn router(app: App) -> Router {
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(CompressionLayer::new().gzip(true).compress_when(compressed))
+        .layer(CatchPanicLayer::custom(|_| broken().into_response()))
         .layer(axum::middleware::from_fn_with_state(app.clone(), access::around))
         .with_state(app)
+}
+
+/// A panic has been printed; whoever asked gets an answer all the same.
+fn broken() -> Problem {
+    Problem::new(Code::Internal, "a bug in Mainspring, whose log says more")
 }
 
 async fn no_route(uri: Uri) -> Problem {

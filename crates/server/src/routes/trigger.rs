@@ -109,7 +109,7 @@ async fn start(
 
 fn check(body: &TriggerBody) -> Result<(), Problem> {
     let wrong = |detail: String| Err(Problem::new(Code::BadBody, detail));
-    if body.priority.abs() > PRIORITY_MAX {
+    if body.priority.unsigned_abs() > PRIORITY_MAX.unsigned_abs() {
         return wrong(format!("priority: from -{PRIORITY_MAX} to {PRIORITY_MAX}"));
     }
     if body.labels.len() > LABELS_MAX {
