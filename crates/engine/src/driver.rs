@@ -26,6 +26,8 @@ const READINGS_MAX: usize = 256;
 /// Waits between loads after the store failed.
 const BACKOFF: Duration = Duration::from_millis(100);
 const BACKOFF_MAX: Duration = Duration::from_secs(5);
+/// Callers do not feel a store that is away for less than this; after it they are refused.
+const HICCUP: Duration = Duration::from_secs(2);
 /// With a timer pending the thread looks at least this often, so that a suspended machine
 /// is noticed: the monotonic clock it sleeps by stands still meanwhile.
 const LOOK_AT_LEAST: Duration = Duration::from_secs(30);
@@ -41,6 +43,8 @@ pub(crate) struct Driver {
     cycle: Option<Cycle<Ask>>,
     backlog: Mail,
     trouble: Option<Trouble>,
+    /// Since when there is no world; none while there is one.
+    unloaded: Option<Instant>,
     draining: Option<Drain>,
     /// Told when nothing is live any more and nothing is left to commit, while draining.
     quiet: watch::Sender<bool>,
@@ -70,6 +74,7 @@ impl Driver {
             cycle: None,
             backlog: Mail::default(),
             trouble: None,
+            unloaded: None,
             draining: None,
             quiet: watch::Sender::new(false),
             stopping: false,
@@ -94,6 +99,8 @@ impl Driver {
             world.load(now, snapshot);
         }
         self.fence = registration.fence;
+        self.unloaded = None;
+        self.config.observer.loaded(registration.next_stamp.saturating_sub(1));
         let only = world.live().map(|ticket| ticket.attempt).collect();
         self.hand_over(Orders { only: Some(only), ..Orders::default() });
         self.cycle = Some(Cycle::new(world));
@@ -140,6 +147,7 @@ impl Driver {
                 }
             }
             self.apply_backlog();
+            self.refuse_while_away();
             self.turn();
             self.tell_if_quiet();
             let committing = self.cycle.as_ref().is_some_and(Cycle::is_committing);
@@ -150,13 +158,19 @@ impl Driver {
     }
 
     fn room(&self) -> usize {
-        let Some(cycle) = &self.cycle else { return 0 };
+        let Some(cycle) = &self.cycle else {
+            return if self.is_away() { REQUESTS_AT_ONCE } else { 0 };
+        };
         let ready = self.backlog.requests.is_empty() && cycle.readings() < READINGS_MAX;
         if ready { REQUESTS_AT_ONCE } else { 0 }
     }
 
     /// How long to wait for mail; for ever when only mail can change anything.
     fn patience(&mut self) -> Option<Duration> {
+        if let Some(since) = self.unloaded {
+            let left = HICCUP.saturating_sub(since.elapsed());
+            return (self.config.store_patience.is_none() && !self.is_away()).then_some(left);
+        }
         let now = self.clock.now();
         let cycle = self.cycle.as_ref().filter(|cycle| !cycle.is_committing())?;
         let wake = cycle.world().next_wake()?;
@@ -190,6 +204,26 @@ impl Driver {
         None
     }
 
+    /// The store has been away for so long that callers are told. One whose engine gives up by
+    /// itself hears it then.
+    fn is_away(&self) -> bool {
+        let is_long = self.unloaded.is_some_and(|since| since.elapsed() >= HICCUP);
+        is_long && self.config.store_patience.is_none()
+    }
+
+    /// Reports wait for the store; people do not.
+    fn refuse_while_away(&mut self) {
+        if !self.is_away() {
+            return;
+        }
+        let cancels = self.backlog.cancels.drain(..);
+        for request in cancels.chain(self.backlog.requests.drain(..)) {
+            if let Some(ask) = request.ask {
+                let _ = ask.send(Err(NotDone::StoreAway));
+            }
+        }
+    }
+
     /// Drops what is not durable and loads again, later each time.
     fn store_failed(&mut self, error: &str) -> Option<Stopped> {
         if let Some(cycle) = self.cycle.take() {
@@ -203,6 +237,7 @@ impl Driver {
                 let _ = ask.send(Err(NotDone::UnknownOutcome));
             }
         }
+        self.unloaded.get_or_insert_with(Instant::now);
         let trouble = self.trouble.get_or_insert(Trouble { since: Instant::now(), pause: BACKOFF });
         let patience = self.config.store_patience;
         if patience.is_some_and(|patience| trouble.since.elapsed() >= patience) || self.stopping {

@@ -71,6 +71,8 @@ pub enum NotDone {
     Busy,
     #[error("the store failed meanwhile: whether it was done is not known")]
     UnknownOutcome,
+    #[error("the store cannot be reached and nothing was done: try again in a moment")]
+    StoreAway,
     #[error("what it needs could not be read: {0}")]
     Unreadable(String),
     #[error("the engine has stopped")]

@@ -42,6 +42,10 @@ impl Event {
 pub trait Observer: Send + Sync + 'static {
     fn committed(&self, events: &[Event]);
 
+    /// The world is loaded, at the start and after the store failed, with everything up to this
+    /// stamp. A commit that was said to have failed may be among it: nobody was told of that.
+    fn loaded(&self, last_stamp: u64);
+
     /// The store refuses; the engine goes on trying. `error` says what a person can do.
     fn store_failed(&self, error: &str);
 

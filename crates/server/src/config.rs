@@ -1,6 +1,7 @@
 //! What a server is told: where to listen, and whom to trust.
 
 use mainspring_core::ids::RunId;
+use mainspring_core::time::Span;
 use mainspring_engine::logs::LogPlaces;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -36,6 +37,8 @@ pub struct Config {
     pub read_time_max: Duration,
     pub logs: LogPlaces,
     pub scope: Scope,
+    /// Final runs are kept for so long.
+    pub retention: Span,
     /// Requests under way may end within this time.
     pub drain: Duration,
 }

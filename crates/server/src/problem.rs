@@ -186,7 +186,7 @@ impl From<NotDone> for Problem {
             NotDone::Refused(refusal) => return refusal.into(),
             NotDone::Busy => Code::Busy,
             NotDone::UnknownOutcome => Code::UnknownOutcome,
-            NotDone::Unreadable(_) => Code::StoreUnavailable,
+            NotDone::Unreadable(_) | NotDone::StoreAway => Code::StoreUnavailable,
             NotDone::Stopped => Code::Stopping,
         };
         Self::new(code, why.to_string())

@@ -47,7 +47,7 @@ pub async fn accept(life: &Life, fresh: &Fresh) -> Result<RunId, NotAccepted> {
             Ok(Reply::Accepted { run }) => return Ok(run),
             Ok(_) => unreachable!("a trigger is answered by a run"),
             Err(NotDone::Refused(why)) => return Err(NotAccepted::Refused(why)),
-            Err(NotDone::Busy | NotDone::Unreadable(_)) => {}
+            Err(NotDone::Busy | NotDone::StoreAway | NotDone::Unreadable(_)) => {}
             Err(NotDone::UnknownOutcome | NotDone::Stopped) => {
                 if let Some(run) = look(life, newest).await? {
                     return Ok(run);
@@ -71,7 +71,12 @@ async fn deploy(life: &Life, fresh: &Fresh) -> Result<u32, NotAccepted> {
             Err(NotDone::Refused(why)) => return Err(NotAccepted::Refused(why)),
             Err(NotDone::Stopped) => return Err(NotAccepted::Stopped),
             // The same text twice makes no new version.
-            Err(NotDone::UnknownOutcome | NotDone::Busy | NotDone::Unreadable(_)) => {}
+            Err(
+                NotDone::UnknownOutcome
+                | NotDone::Busy
+                | NotDone::StoreAway
+                | NotDone::Unreadable(_),
+            ) => {}
         }
         tokio::time::sleep(TRY_AGAIN).await;
     }

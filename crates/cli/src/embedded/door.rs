@@ -4,6 +4,7 @@
 use super::life::Life;
 use anyhow::{Result, anyhow};
 use mainspring_core::ids::RunId;
+use mainspring_core::time::Span;
 use mainspring_server::{App, Config, Listen, Scope, Server, socket};
 use mainspring_store::Store;
 use std::path::PathBuf;
@@ -38,6 +39,8 @@ impl Door {
             read_time_max: READ_TIME_MAX,
             logs: life.ground.logs.clone(),
             scope: Scope::OneRun(run),
+            // Nothing is ever forgotten here.
+            retention: Span::from_secs(u64::MAX),
             drain: DRAIN,
         };
         let store = Arc::clone(&life.ground.store) as Arc<dyn Store>;

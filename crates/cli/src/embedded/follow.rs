@@ -172,7 +172,12 @@ async fn cancel_run(engine: &Engine, run: RunId) {
         let command = Command { run, order: Order::Run(Verb::Cancel), by: "cli".to_owned() };
         match engine.submit(Input::Command(command)).await {
             Ok(_) | Err(NotDone::Refused(_) | NotDone::Stopped) => return,
-            Err(NotDone::Busy | NotDone::UnknownOutcome | NotDone::Unreadable(_)) => {
+            Err(
+                NotDone::Busy
+                | NotDone::StoreAway
+                | NotDone::UnknownOutcome
+                | NotDone::Unreadable(_),
+            ) => {
                 tokio::time::sleep(TICK).await;
             }
         }

@@ -98,6 +98,10 @@ impl Observer for Teller {
         let _ = self.news.send(News::Committed(events.to_vec()));
     }
 
+    fn loaded(&self, last_stamp: u64) {
+        self.hub.loaded(last_stamp);
+    }
+
     /// What is in a file of the data folder is as good here.
     fn log_stays(&self, _: AttemptId, _: &str) {}
 

@@ -150,6 +150,7 @@ fn config(settings: &Settings, folder: &DataFolder, logs: LogPlaces) -> Result<C
         read_time_max: settings.read_timeout.value.to_std(),
         logs,
         scope: Scope::Everything,
+        retention: settings.retention.value,
         drain: DRAIN_REQUESTS,
     })
 }

@@ -28,6 +28,10 @@ impl Observer for Narrator {
         self.0.committed(events);
     }
 
+    fn loaded(&self, last_stamp: u64) {
+        self.0.loaded(last_stamp);
+    }
+
     fn log_stays(&self, attempt: AttemptId, why: &str) {
         warn!(%attempt, why, "a log was not moved into the blob store: it stays in its file");
     }

@@ -77,6 +77,27 @@ async fn it_goes_on_trying_while_the_store_fails() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_the_store_is_away_people_are_refused_and_reports_wait() {
+    let rig = Rig::new().await;
+    let run = rig.start("{a: {run: x}}").await;
+    rig.hand.wait_for("start a");
+    *rig.store.failing_loads.lock().expect("unpoisoned") = u32::MAX;
+    rig.store.next(&[Fate::Lost]);
+    let answer = rig.engine.submit(trigger()).await;
+    assert!(matches!(answer, Err(NotDone::UnknownOutcome)), "{answer:?}");
+    rig.hand.succeed("a");
+    for _ in 0..2 {
+        let (triggered, cancelled) =
+            tokio::join!(rig.engine.submit(trigger()), rig.command(run, Verb::Cancel));
+        assert!(matches!(triggered, Err(NotDone::StoreAway)), "{triggered:?}");
+        assert!(matches!(cancelled, Err(NotDone::StoreAway)), "{cancelled:?}");
+    }
+    *rig.store.failing_loads.lock().expect("unpoisoned") = 0;
+    rig.until(run, RunStatus::Success).await;
+    rig.engine.submit(trigger()).await.expect("it is back");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn it_gives_up_when_its_patience_is_over_and_a_new_life_goes_on() {
     let store = Arc::new(Shaky::default());
     let rig = Rig::over(Arc::clone(&store), Some(Duration::ZERO)).await;
@@ -89,7 +110,9 @@ async fn it_gives_up_when_its_patience_is_over_and_a_new_life_goes_on() {
     assert!(matches!(answer, Err(NotDone::Stopped)), "{answer:?}");
     rig.engine.shut_down();
 
+    let stored = store.run(run).await.expect("readable").expect("stored");
     let reborn = Rig::over(store, None).await;
+    assert_eq!(reborn.loaded_stamp(), stored.progress.stamp, "observers hear where it goes on");
     reborn.hand.wait_for("start a");
     reborn.hand.succeed("a");
     reborn.hand.wait_for("start b");

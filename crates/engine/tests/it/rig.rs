@@ -12,17 +12,22 @@ use mainspring_engine::events::{Event, Observer};
 use mainspring_engine::{Engine, EngineConfig, Executors, Load, NotDone};
 use mainspring_store::Store as _;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;
 
 /// Wakes whoever waits for a change of state.
 #[derive(Default)]
-pub struct Bell(Notify, Mutex<Vec<String>>);
+pub struct Bell(Notify, Mutex<Vec<String>>, AtomicU64);
 
 impl Observer for Bell {
     fn committed(&self, _: &[Event]) {
         self.0.notify_one();
+    }
+
+    fn loaded(&self, last_stamp: u64) {
+        self.2.store(last_stamp, Ordering::Relaxed);
     }
 
     fn store_failed(&self, _: &str) {}
@@ -78,6 +83,11 @@ impl Rig {
     /// What was said of logs that could not be moved.
     pub fn logs_that_stay(&self) -> Vec<String> {
         self.bell.1.lock().expect("unpoisoned").clone()
+    }
+
+    /// The last stamp there was when the world was loaded.
+    pub fn loaded_stamp(&self) -> u64 {
+        self.bell.2.load(Ordering::Relaxed)
     }
 
     /// Deploys and triggers; tries again as a client would when the outcome is unknown.

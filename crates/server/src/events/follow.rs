@@ -77,7 +77,7 @@ struct Follower {
     ended: bool,
 }
 
-/// The task as of some commit.
+/// The task as of some commit, of whatever run.
 #[derive(Clone)]
 struct Known {
     stamp: u64,
@@ -152,19 +152,20 @@ impl Follower {
         true
     }
 
-    /// Read again only when the run has changed.
+    /// Read again only when the run may have changed.
     async fn known(&mut self) -> Result<Known, Problem> {
-        let stamp = self.app.hub.state(self.run).map(|(_, progress)| progress.stamp);
         if let Some(known) = &self.known
-            && stamp.is_none_or(|stamp| stamp == known.stamp)
+            && !self.app.hub.may_have_changed(self.run, known.stamp)
         {
             return Ok(known.clone());
         }
+        // Before the store is asked: its answer is not older.
+        let seen = *self.app.hub.watch().borrow();
         let found = self.app.found(self.run).await?;
         let (_, tasks) = found.show();
         let word = tasks.get(self.no.position()).map(|task| task.status);
         let known = Known {
-            stamp: found.run.progress.stamp,
+            stamp: seen.max(found.run.progress.stamp),
             key: found.run.head.key,
             attempt: found.row(self.no).and_then(|row| row.attempt.clone()),
             settled: word.filter(|word| word.is_settled()),

@@ -37,9 +37,8 @@ struct Ring {
     /// In the order of stamps. An entry whose stamp is not its run's latest is passed over.
     changes: VecDeque<(u64, RunId)>,
     latest: HashMap<RunId, State>,
-    /// Every change after this stamp is here. None before the first commit of this life: what
-    /// the former one did last is in the store.
-    floor: Option<u64>,
+    /// Every change after this stamp is here; whatever came before is in the store.
+    floor: u64,
 }
 
 /// What is new to a reader.
@@ -73,10 +72,17 @@ impl Hub {
         self.lock().latest.get(&run).cloned()
     }
 
+    /// Whether a run may have changed after a stamp. What has left the ring may have.
+    pub fn may_have_changed(&self, run: RunId, stamp: u64) -> bool {
+        let ring = self.lock();
+        let latest = ring.latest.get(&run);
+        stamp < ring.floor || latest.is_some_and(|(_, progress)| progress.stamp > stamp)
+    }
+
     /// What changed after a stamp.
     pub fn since(&self, stamp: u64) -> News {
         let ring = self.lock();
-        if ring.floor.is_none_or(|floor| stamp < floor) {
+        if stamp < ring.floor {
             return News::Behind;
         }
         let from = ring.changes.partition_point(|(at, _)| *at <= stamp);
@@ -103,12 +109,11 @@ impl Hub {
 impl Ring {
     fn put(&mut self, head: &Arc<RunHead>, progress: &RunProgress) {
         let stamp = progress.stamp;
-        self.floor.get_or_insert(stamp.saturating_sub(1));
         self.changes.push_back((stamp, head.id));
         self.latest.insert(head.id, (Arc::clone(head), Arc::new(progress.clone())));
         while self.changes.len() > KEPT_MAX {
             let Some((stamp, run)) = self.changes.pop_front() else { return };
-            self.floor = self.floor.max(Some(stamp));
+            self.floor = self.floor.max(stamp);
             if self.latest.get(&run).is_some_and(|(_, latest)| latest.stamp == stamp) {
                 self.latest.remove(&run);
             }
@@ -132,6 +137,13 @@ impl Observer for Hub {
         if let Some(stamp) = last {
             self.last.send_replace(stamp);
         }
+    }
+
+    /// What a failed commit did after all, if anything, is in the store and was told to nobody:
+    /// whoever has not heard of it by its stamp reads it there.
+    fn loaded(&self, last_stamp: u64) {
+        *self.lock() = Ring { floor: last_stamp, ..Ring::default() };
+        self.last.send_replace(last_stamp);
     }
 
     fn log_stays(&self, _: AttemptId, _: &str) {}
@@ -193,7 +205,7 @@ mod tests {
     #[test]
     fn the_latest_wins_and_nothing_is_given_twice() {
         let hub = Hub::default();
-        assert_eq!(since(&hub, 4), None, "what was before this life is in the store");
+        hub.loaded(4);
         hub.committed(&[event(1, 5), event(2, 5)]);
         hub.committed(&[event(1, 6)]);
         assert_eq!(since(&hub, 4), Some((vec![(2, 5), (1, 6)], 6)));
@@ -210,5 +222,33 @@ mod tests {
         }
         assert_eq!(since(&hub, 1), None);
         assert_eq!(since(&hub, 2), Some((vec![(1, KEPT_MAX as u64 + 2)], KEPT_MAX as u64 + 2)));
+    }
+
+    #[test]
+    fn what_a_failed_commit_did_after_all_is_read_from_the_store() {
+        let hub = Hub::default();
+        hub.committed(&[event(1, 5)]);
+        let mut watch = hub.watch();
+        hub.loaded(6);
+        assert!(watch.has_changed().unwrap() && *watch.borrow_and_update() == 6);
+        assert_eq!(since(&hub, 5), None, "6 was told to nobody");
+        assert_eq!(since(&hub, 6), Some((vec![], 6)));
+        hub.committed(&[event(2, 7)]);
+        assert_eq!(since(&hub, 6), Some((vec![(2, 7)], 7)));
+    }
+
+    #[test]
+    fn a_run_that_has_left_the_ring_may_have_changed() {
+        let hub = Hub::default();
+        let run = RunId::from_bytes([1; 16]);
+        hub.committed(&[event(1, 1)]);
+        assert!(hub.may_have_changed(run, 0) && !hub.may_have_changed(run, 1));
+        for stamp in 2..=KEPT_MAX as u64 + 1 {
+            hub.committed(&[event(2, stamp)]);
+        }
+        assert!(hub.state(run).is_none());
+        assert!(hub.may_have_changed(run, 0) && !hub.may_have_changed(run, 1));
+        hub.committed(&[event(2, KEPT_MAX as u64 + 2)]);
+        assert!(hub.may_have_changed(run, 1), "a change to it at 2 would be gone by now");
     }
 }

@@ -13,8 +13,9 @@ pub struct Place {
     pub at: Timestamp,
 }
 
-/// Final runs are kept at least so long after their end: an older place may have missed some.
-pub const KEPT: Span = Span::from_secs(24 * 3_600);
+/// A place this old starts anew: catching up costs more than reading the lists. Where final runs
+/// are kept for less than this, an older place than that may have missed some.
+pub const KEPT_MAX: Span = Span::from_secs(24 * 3_600);
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

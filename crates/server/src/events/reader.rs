@@ -1,7 +1,7 @@
 //! One reader of the stream: a cursor, and what it has been told of the run it watches.
 
 use super::hub::{News, State};
-use super::place::{KEPT, Place};
+use super::place::{KEPT_MAX, Place};
 use crate::app::{App, now};
 use crate::problem::Problem;
 use mainspring_core::ids::RunId;
@@ -60,17 +60,13 @@ pub struct Reader {
 
 impl Reader {
     /// Takes up where the caller was, or here and now. Returns the first thing to tell.
-    pub async fn open(
-        app: App,
-        wanted: Wanted,
-        last: Option<Result<Place, ()>>,
-    ) -> Result<(Self, Told), Problem> {
+    pub fn open(app: App, wanted: Wanted, last: Option<Result<Place, ()>>) -> (Self, Told) {
         let watch = app.hub.watch();
         let (draining, scheduler) = (app.draining.subscribe(), app.scheduler);
-        let seen = *watch.borrow();
-        let here = if seen == 0 { app.engine_stamp().await? } else { seen };
+        let here = *watch.borrow();
+        let kept = KEPT_MAX.min(app.config.retention);
         let is_known = |place: &Place| {
-            let is_fresh = now().since(place.at) <= KEPT;
+            let is_fresh = now().since(place.at) <= kept;
             place.scheduler == scheduler && place.stamp <= here && is_fresh
         };
         let (stamp, told) = match last {
@@ -78,7 +74,7 @@ impl Reader {
             Some(Ok(place)) if is_known(&place) => (place.stamp, Told::Ready),
             Some(_) => (here, Told::Reset),
         };
-        Ok((Self { app, wanted, stamp, watch, draining, told: BTreeMap::new() }, told))
+        (Self { app, wanted, stamp, watch, draining, told: BTreeMap::new() }, told)
     }
 
     /// Where a reader is who was told everything up to this stamp.
@@ -123,11 +119,13 @@ impl Reader {
 
     async fn catch_up(&mut self) -> Result<Vec<State>, Problem> {
         let store = &self.app.store;
+        // Before the store is asked: a commit in between may be missing in its answer.
+        let seen = *self.watch.borrow();
         let runs = store.changed(self.app.scheduler, self.stamp, CATCH_UP).await?;
         match runs.last() {
             Some((_, progress)) => self.stamp = progress.stamp,
             // Nothing is stored after it: whatever the hub drops next is new.
-            None => self.stamp = self.stamp.max(*self.watch.borrow()),
+            None => self.stamp = self.stamp.max(seen),
         }
         Ok(runs.into_iter().map(|(head, progress)| (Arc::new(head), Arc::new(progress))).collect())
     }
@@ -159,18 +157,4 @@ impl Reader {
 pub async fn ends(draining: &mut watch::Receiver<bool>) {
     // An error means that the server is gone already.
     drop(draining.wait_for(|draining| *draining).await);
-}
-
-impl App {
-    /// The stamp of the last commit before this life, when there was none in it yet.
-    async fn engine_stamp(&self) -> Result<u64, Problem> {
-        let mut stamp = 0;
-        loop {
-            let runs = self.store.changed(self.scheduler, stamp, CATCH_UP).await?;
-            match runs.last() {
-                Some((_, progress)) if progress.stamp > stamp => stamp = progress.stamp,
-                _ => return Ok(stamp),
-            }
-        }
-    }
 }

@@ -64,7 +64,7 @@ pub async fn events(
     let wanted = Wanted { run, workflow: query.workflow };
     let last = headers.get(LAST_EVENT_ID).map(|value| value.to_str().map_err(drop));
     let last = last.map(|text| text.and_then(str::parse::<Place>));
-    let (reader, first) = Reader::open(app, wanted, last).await?;
+    let (reader, first) = Reader::open(app, wanted, last);
     Ok(response(told(reader, first)))
 }
 

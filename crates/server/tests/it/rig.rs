@@ -8,7 +8,7 @@ use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use mainspring_core::ids::{SchedulerId, TokenId};
 use mainspring_core::kernel::record::{Role, TokenKind, TokenRow};
-use mainspring_core::time::Timestamp;
+use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::work::ExecutorKind;
 use mainspring_engine::logs::LogPlaces;
 use mainspring_engine::{Engine, EngineConfig, Executors, Load, Reports};
@@ -23,6 +23,9 @@ use std::time::Duration;
 use tower::ServiceExt as _;
 
 pub const NOOPS: &str = "name: w\ntasks:\n  a: {noop: {}}\n  b: {noop: {}, depends_on: [a]}\n";
+
+/// Final runs are kept for so long.
+pub const RETENTION: Span = Span::from_secs(3_600);
 
 /// For bodies: they are there at once.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -116,6 +119,7 @@ impl Rig {
             read_time_max,
             logs,
             scope,
+            retention: RETENTION,
             drain: std::time::Duration::from_secs(10),
         };
         let kept = Arc::clone(&store) as _;

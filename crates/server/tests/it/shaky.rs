@@ -12,6 +12,8 @@ use mainspring_store::{
     RunsQuery, Store, StoredRun, VersionsQuery,
 };
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::Notify;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fault {
@@ -23,6 +25,8 @@ pub enum Fault {
     Damaged,
     /// The next commit fails.
     CommitLost,
+    /// The next commit is durable, and said to have failed.
+    AnswerLost,
     /// Commits take until the fault is over.
     CommitsWait,
 }
@@ -32,6 +36,15 @@ pub struct Shaky {
     pub memory: Memory,
     fault: Mutex<Fault>,
     waiting: Mutex<Vec<(Fence, Vec<Change>, Done)>>,
+    pub catching_up: Stop,
+}
+
+/// Holds the next reader who catches up, with the answer in hand.
+#[derive(Default)]
+pub struct Stop {
+    pub is_set: AtomicBool,
+    pub reached: Notify,
+    pub released: Notify,
 }
 
 impl Shaky {
@@ -50,10 +63,16 @@ impl Shaky {
                 ReadError::Failed { what: "nobody answers".to_owned(), source: None }
             }
             Fault::Damaged => ReadError::Damaged("a row is missing".to_owned()),
-            Fault::None | Fault::CommitLost | Fault::CommitsWait => return answer,
+            Fault::None | Fault::CommitLost | Fault::AnswerLost | Fault::CommitsWait => {
+                return answer;
+            }
         };
         Box::pin(std::future::ready(Err(error)))
     }
+}
+
+fn failed() -> CommitError {
+    CommitError::Failed { what: "the disk is full".to_owned(), source: None }
 }
 
 impl Store for Shaky {
@@ -66,10 +85,11 @@ impl Store for Shaky {
         match *fault {
             Fault::CommitLost => {
                 *fault = Fault::None;
-                done(Err(CommitError::Failed {
-                    what: "the disk is full".to_owned(),
-                    source: None,
-                }));
+                done(Err(failed()));
+            }
+            Fault::AnswerLost => {
+                *fault = Fault::None;
+                done(self.memory.apply_now(fence, &changes).and(Err(failed())));
             }
             Fault::CommitsWait => self.waiting.lock().unwrap().push((fence, changes, done)),
             Fault::None | Fault::Unreachable | Fault::Damaged => {
@@ -124,7 +144,16 @@ impl Store for Shaky {
         after: u64,
         limit: usize,
     ) -> Reading<'_, Vec<(RunHead, RunProgress)>> {
-        self.read(self.memory.changed(scheduler, after, limit))
+        let answer = self.read(self.memory.changed(scheduler, after, limit));
+        if !self.catching_up.is_set.swap(false, Ordering::Relaxed) {
+            return answer;
+        }
+        Box::pin(async move {
+            let answer = answer.await;
+            self.catching_up.reached.notify_one();
+            self.catching_up.released.notified().await;
+            answer
+        })
     }
 
     fn key(&self, key: &IdempotencyKey) -> Reading<'_, Option<KeyRow>> {

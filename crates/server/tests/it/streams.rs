@@ -1,9 +1,17 @@
 //! Streams of states, and logs as text.
 
-use crate::rig::{NOOPS, Rig, request};
+use crate::rig::{NOOPS, RETENTION, Rig, request};
+use crate::shaky::Fault;
 use axum::http::{Method, StatusCode};
 use futures_util::StreamExt as _;
+use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::work::Outcome;
+use mainspring_core::world::input::{Forget, Forgotten, Input};
+use mainspring_engine::events::Observer as _;
+use mainspring_server::app::now;
+use mainspring_server::events::place::Place;
+use mainspring_store::Store as _;
+use std::sync::atomic::Ordering;
 
 /// Reads events until one has this name; all that were read.
 async fn until(body: &mut axum::body::BodyDataStream, name: &str) -> String {
@@ -59,6 +67,77 @@ async fn a_place_that_is_not_known_is_answered_by_a_reset() {
         let first = until(&mut body, "reset").await;
         assert!(first.starts_with("event: reset\n"), "{first}");
     }
+}
+
+/// Runs that ended since may be gone.
+#[tokio::test]
+async fn a_place_older_than_runs_are_kept_is_answered_by_a_reset() {
+    let rig = Rig::new().await;
+    rig.run().await;
+    let mut body =
+        rig.send(request(Method::GET, "/events", &[], "")).await.into_body().into_data_stream();
+    let place: Place = last_id(&until(&mut body, "ready").await).parse().unwrap();
+    let ago = |span: Span| Place { at: place.at - span, ..place }.to_string();
+    let younger = Span(RETENTION.0 / 2);
+    for (age, first) in [(Span(RETENTION.0 * 2), "reset"), (younger, "ready")] {
+        let request = request(Method::GET, "/events", &[("last-event-id", &ago(age))], "");
+        let mut body = rig.send(request).await.into_body().into_data_stream();
+        until(&mut body, first).await;
+    }
+}
+
+/// Runs that it has missed are gone, and a commit comes while it is told so.
+#[tokio::test]
+async fn a_commit_while_a_reader_catches_up_is_not_lost() {
+    let rig = Rig::new().await;
+    let old = rig.run().await;
+    let stored = rig.store.run(old.parse().unwrap()).await.unwrap().unwrap();
+    let (key, id, stamp) = (stored.head.key, stored.head.id, stored.progress.stamp);
+    let runs = vec![Forgotten { key, id, stamp }];
+    let forget = Forget { runs, keys_before: Timestamp(0) };
+    rig.app.engine.submit(Input::Forget(forget)).await.unwrap();
+    rig.app.hub.loaded(stamp);
+    let place = Place { scheduler: rig.app.scheduler, stamp: 0, at: now() }.to_string();
+    let resumed = request(Method::GET, "/events", &[("last-event-id", &place)], "");
+    let mut body = rig.send(resumed).await.into_body().into_data_stream();
+    let stop = &rig.store.catching_up;
+    stop.is_set.store(true, Ordering::Relaxed);
+    let (heard, new) = tokio::join!(until(&mut body, "run"), async {
+        stop.reached.notified().await;
+        let new = rig.run().await;
+        stop.released.notify_one();
+        new
+    });
+    assert!(heard.contains(&new), "{heard}");
+}
+
+/// Nobody was told of what is durable all the same.
+#[tokio::test]
+async fn an_end_whose_commit_was_said_to_have_failed_is_told_all_the_same() {
+    let (rig, hand) = Rig::at_work().await;
+    rig.deploy("name: w\ntasks: {a: {run: x}}\n").await;
+    let run = rig.post("/workflows/w/runs", "{}").await.json();
+    let id = run["id"].as_str().unwrap();
+    hand.started("a").await;
+    // The commit that fails is the one of the end.
+    let path = format!("/runs/{id}/tasks/a");
+    while rig.get(&path).await.json()["status"] != "running" {
+        tokio::task::yield_now().await;
+    }
+    let mut bodies = Vec::new();
+    for path in ["/events".to_owned(), format!("/events?run={id}")] {
+        let response = rig.send(request(Method::GET, &path, &[], "")).await;
+        let mut body = response.into_body().into_data_stream();
+        until(&mut body, "ready").await;
+        bodies.push(body);
+    }
+    rig.store.set(Fault::AnswerLost);
+    hand.end("a", Outcome::Success(None));
+    for mut body in bodies {
+        while !until(&mut body, "run").await.contains("\"status\":\"success\"") {}
+    }
+    let log = rig.get(&format!("/runs/{id}/tasks/a/logs?follow=true")).await.text;
+    assert!(log.contains("event: end"), "{log}");
 }
 
 #[tokio::test]

@@ -148,6 +148,8 @@ impl Observer for Watcher {
         panic!("the log of {attempt} was not moved: {error}");
     }
 
+    fn loaded(&self, _: u64) {}
+
     fn store_failed(&self, error: &str) {
         panic!("figures would mean nothing: {error}");
     }
