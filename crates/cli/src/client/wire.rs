@@ -49,6 +49,12 @@ pub struct Hold {
     pub at: Timestamp,
 }
 
+/// Tasks of a run that have changed.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct SomeTasks {
+    pub tasks: Vec<Task>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Task {
     pub name: String,

@@ -1,6 +1,6 @@
 //! Follows a run on a server until it ends.
 
-use crate::client::wire::{Run, Task};
+use crate::client::wire::{Run, SomeTasks, Task};
 use crate::client::{Ask, Client, ClientError, Heard, Stream, items};
 use crate::out;
 use crate::print::Tree;
@@ -94,7 +94,10 @@ impl Follower {
                         self.read().await?;
                     }
                 }
-                "task" => self.put(parse(&self.client, &event.data)?),
+                "tasks" => {
+                    let changed: SomeTasks = parse(&self.client, &event.data)?;
+                    changed.tasks.into_iter().for_each(|task| self.put(task));
+                }
                 _ => {}
             },
         }

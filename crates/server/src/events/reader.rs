@@ -14,6 +14,9 @@ use tokio::sync::watch;
 /// Runs read from the store at once when a reader has to catch up.
 const CATCH_UP: usize = 1_000;
 
+/// Tasks told of in one message: a megabyte or so, and more than change in a tenth of a second.
+const TASKS_MAX: usize = 2_000;
+
 /// Which runs a reader wants to hear of.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
@@ -36,15 +39,14 @@ pub enum Told {
     /// Something may have been missed: read the lists again.
     Reset,
     Run(Box<RunView>),
-    Task(Box<OneTask>),
+    Tasks(Box<SomeTasks>),
 }
 
-/// A task, and the run it belongs to.
+/// Tasks of one run that have changed.
 #[derive(Clone, Debug, Serialize)]
-pub struct OneTask {
+pub struct SomeTasks {
     pub run: RunId,
-    #[serde(flatten)]
-    pub task: TaskView,
+    pub tasks: Vec<TaskView>,
 }
 
 #[derive(Debug)]
@@ -138,14 +140,19 @@ impl Reader {
             return Ok(());
         };
         let (shown, tasks) = self.app.found(run).await?.show();
+        let mut changed = Vec::new();
         for mut task in tasks {
             // Payloads are for those who ask for the task.
             (task.input, task.output) = (None, None);
             let text = serde_json::to_string(&task).unwrap_or_default();
             if self.told.get(&task.name) != Some(&text) {
                 self.told.insert(task.name.clone(), text);
-                told.push((stamp, Told::Task(Box::new(OneTask { run, task }))));
+                changed.push(task);
             }
+        }
+        for tasks in changed.chunks(TASKS_MAX) {
+            let tasks = tasks.to_vec();
+            told.push((stamp, Told::Tasks(Box::new(SomeTasks { run, tasks }))));
         }
         // Last, so that whoever stops listening at a final run has heard of its tasks.
         told.push((stamp, Told::Run(Box::new(shown))));

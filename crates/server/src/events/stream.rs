@@ -19,7 +19,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 use utoipa::{IntoParams, ToSchema};
 
-/// At most ten messages a second for each run.
+/// At most ten times a second.
 const PAUSE: Duration = Duration::from_millis(100);
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -47,7 +47,8 @@ pub struct Heard {
 }
 
 /// Streams states as they change: `ready` or `reset` first, then `run` and, with `?run=`,
-/// `task`. States in between may be skipped, final ones never.
+/// before it `tasks` with all that have changed, at most ten times a second. States in between may
+/// be skipped, final ones never.
 #[utoipa::path(get, path = "/events", operation_id = "events", tag = "events", params(EventsQuery,
         ("Last-Event-ID" = Option<String>, Header, description = "the id of the last event heard")),
     responses((status = 200, body = Heard, content_type = "text/event-stream")))]
@@ -105,7 +106,7 @@ fn event(told: &Told, id: Option<Place>) -> Event {
         Told::Ready => Event::default().event("ready").data("{}"),
         Told::Reset => Event::default().event("reset").data("{}"),
         Told::Run(run) => json("run", run),
-        Told::Task(task) => json("task", task),
+        Told::Tasks(tasks) => json("tasks", tasks),
     };
     match id {
         Some(id) => event.id(id.to_string()),

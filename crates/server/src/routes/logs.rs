@@ -31,8 +31,31 @@ pub struct LogsQuery {
     tail: Option<u64>,
     /// Time and stream before each line.
     timestamps: Option<bool>,
-    /// `true`: as server-sent events, through later attempts, until the task is settled.
+    /// `true`: as server-sent events, through later attempts, until the task is settled. The
+    /// whole log from the current attempt on, each line with its time and stream: `attempt`,
+    /// `tail` and `timestamps` are refused beside it.
     follow: Option<bool>,
+}
+
+impl LogsQuery {
+    fn is_to_follow(&self) -> Result<(), Problem> {
+        let Self { attempt, tail, timestamps, follow: _ } = self;
+        let given = [
+            ("attempt", attempt.is_some()),
+            ("tail", tail.is_some()),
+            ("timestamps", timestamps.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let detail = format!(
+                    "{name}: a log that is followed is told from the current attempt on, each \
+                     line with its time; leave it out, or ask for the text without `follow`"
+                );
+                Err(Problem::new(Code::BadQuery, detail))
+            }
+        }
+    }
 }
 
 /// Shows the log of an attempt.
@@ -55,6 +78,7 @@ pub async fn logs(
     let found = app.found(run_id(&id)?).await?;
     let no = found.task_no(&name)?;
     if query.follow == Some(true) || wants_events(&headers) {
+        query.is_to_follow()?;
         return Ok(follow(app, (found.run.head.id, no), &headers).into_response());
     }
     let Some(attempt) = choose(&app, &found, no, query.attempt).await? else {

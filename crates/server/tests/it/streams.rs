@@ -176,6 +176,29 @@ async fn a_task_that_is_settled_has_nothing_to_follow() {
     assert_eq!(answer.headers["content-type"], "text/event-stream");
     assert!(answer.text.contains("event: end\ndata: {\"status\":\"success\"}"), "{}", answer.text);
     assert!(rig.folder().exists());
+    for other in ["attempt=1", "tail=5", "timestamps=true"] {
+        let answer = rig.get(&format!("/runs/{id}/tasks/a/logs?follow=true&{other}")).await;
+        assert_eq!(answer.code(), "bad_query", "{other}");
+    }
+}
+
+/// A round is two messages, however many tasks have changed.
+#[tokio::test]
+async fn tasks_that_change_together_are_told_together() {
+    let rig = Rig::new().await;
+    let tasks: Vec<String> = (0..50).map(|no| format!("  t{no}: {{run: x}}\n")).collect();
+    rig.deploy(&format!("name: w\ntasks:\n{}", tasks.concat())).await;
+    let run = rig.post("/workflows/w/runs", "{}").await.json();
+    let id = run["id"].as_str().unwrap();
+    let path = format!("/events?run={id}");
+    let mut body =
+        rig.send(request(Method::GET, &path, &[], "")).await.into_body().into_data_stream();
+    until(&mut body, "ready").await;
+    assert_eq!(rig.post(&format!("/runs/{id}/pause"), "").await.status, StatusCode::OK);
+    let heard = until(&mut body, "run").await;
+    let events: Vec<&str> = heard.lines().filter(|line| line.starts_with("event: ")).collect();
+    assert_eq!(events, ["event: tasks", "event: run"]);
+    assert_eq!(heard.matches("\"name\":\"t").count(), 50);
 }
 
 /// Whatever is compressed is asked for more after its end.
