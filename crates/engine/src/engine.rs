@@ -179,11 +179,16 @@ impl Engine {
         }
     }
 
+    /// A planned end begins: whatever is reported from here on starts nothing. `drain` follows.
+    pub fn start_nothing_more(&self) {
+        self.inbox.control(Control::Drain(Drain::StartNothing));
+    }
+
     /// A planned end: starts nothing more, gives what is live some time to end, and stops the
     /// rest, uncounted. Whatever ends meanwhile is durable when this returns, unless the store
     /// fails. `shut_down` follows.
     pub async fn drain(&self, patience: Duration) {
-        self.inbox.control(Control::Drain(Drain::StartNothing));
+        self.start_nothing_more();
         if tokio::time::timeout(patience, self.until_quiet()).await.is_ok() {
             return;
         }

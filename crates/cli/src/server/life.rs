@@ -9,7 +9,7 @@ use crate::embedded::{hold, processes_default, within_open_files};
 use crate::executors::executors;
 use crate::exit::Exit;
 use crate::out;
-use crate::signals::Signals;
+use crate::signals::{Asked, Signals};
 use anyhow::{Context as _, Result, anyhow};
 use clap::ArgMatches;
 use mainspring_core::limits::TOTAL_PERMITS_DEFAULT;
@@ -23,6 +23,8 @@ use mainspring_server::{App, Config, Hub, Listen, Scope, Server, socket};
 use mainspring_store::Store;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use tracing::{error, info, warn};
 
 /// Requests under way may end within this time.
@@ -64,29 +66,72 @@ async fn live(settings: Settings) -> Result<Exit> {
     }
     let retention = Retention { runs: settings.retention.value, logs };
     let retention = tokio::spawn(retention.keep(Arc::clone(&engine), store));
+    let (stop, stopping) = oneshot::channel();
+    let serving = tokio::spawn(server.run(async {
+        // An error is a server that was left behind.
+        let _ = stopping.await;
+    }));
     notify::tell("READY=1");
-    let mut why = None;
-    let asked = async {
-        tokio::select! {
-            _ = signals.next() => info!("asked to end: no more requests, running work may end"),
-            stopped = engine.stopped() => why = Some(stopped),
-        }
-    };
-    server.run(asked).await;
+    let why = until_asked(&mut signals, &engine).await;
+    if why.is_none() {
+        engine.start_nothing_more();
+        info!("asked to end: no more requests, nothing new starts, running work may end");
+    }
+    notify::tell("STOPPING=1");
+    let _ = stop.send(());
     giving_back.abort();
     retention.abort();
     let _ = retention.await;
-    notify::tell("STOPPING=1");
+    let patience = why.is_none().then(|| settings.drain.value.to_std());
+    close(&mut signals, &engine, serving, patience).await;
     if let Some(why) = why {
         return Ok(stopped_early(&why));
-    }
-    tokio::select! {
-        () = engine.drain(settings.drain.value.to_std()) => {}
-        _ = signals.next() => warn!("asked again: leaving at once"),
     }
     end(engine);
     info!("ended");
     Ok(Exit::Success)
+}
+
+/// Waits for the end: asked for, or the engine's own, with its reason.
+async fn until_asked(signals: &mut Signals, engine: &Engine) -> Option<Stopped> {
+    loop {
+        tokio::select! {
+            asked = signals.next() => match asked {
+                Asked::End => return None,
+                Asked::Leave => warn!(
+                    "SIGHUP: limits are read at the start, so nothing changes now; restart the \
+                     server to have a new max_processes"
+                ),
+            },
+            stopped = engine.stopped() => return Some(stopped),
+        }
+    }
+}
+
+/// Requests and work under way may end, side by side: nothing new starts while a slow reader is
+/// waited for. Without patience for work there is none any more. A second signal ends both.
+async fn close(
+    signals: &mut Signals,
+    engine: &Engine,
+    mut serving: JoinHandle<()>,
+    patience: Option<Duration>,
+) {
+    let drained = async {
+        if let Some(patience) = patience {
+            engine.drain(patience).await;
+        }
+    };
+    let ended = async { tokio::join!(&mut serving, drained) };
+    tokio::select! {
+        // A panic there has been printed.
+        _ = ended => {}
+        () = asked_again(signals) => warn!("asked again: leaving at once"),
+    }
+    serving.abort();
+}
+
+async fn asked_again(signals: &mut Signals) {
+    while signals.next().await == Asked::Leave {}
 }
 
 fn stopped_early(why: &Stopped) -> Exit {

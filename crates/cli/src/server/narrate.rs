@@ -11,6 +11,8 @@ pub fn begin() {
     let shown = tracing_subscriber::fmt()
         .with_max_level(LevelFilter::INFO)
         .with_writer(std::io::stderr)
+        // Said on stderr too, and a panic when that is gone: a server outlives its terminal.
+        .log_internal_errors(false)
         .with_target(false);
     if std::io::stderr().is_terminal() {
         shown.init();

@@ -23,6 +23,7 @@ mod shapes;
 mod reading;
 mod large_logs;
 mod leaving;
+mod ending;
 mod resuming;
 mod loaded;
 mod crowded;
