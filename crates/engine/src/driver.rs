@@ -48,6 +48,8 @@ pub(crate) struct Driver {
     draining: Option<Drain>,
     /// Told when nothing is live any more and nothing is left to commit, while draining.
     quiet: watch::Sender<bool>,
+    /// Whether there is a world. Said before anybody hears that an outcome is not known.
+    loaded: watch::Sender<bool>,
     stopping: bool,
 }
 
@@ -77,6 +79,7 @@ impl Driver {
             unloaded: None,
             draining: None,
             quiet: watch::Sender::new(false),
+            loaded: watch::Sender::new(false),
             stopping: false,
         };
         driver.take_up(registration, snapshots);
@@ -105,6 +108,7 @@ impl Driver {
         self.hand_over(Orders { only: Some(only), ..Orders::default() });
         self.cycle = Some(Cycle::new(world));
         self.drain_world();
+        self.loaded.send_replace(true);
     }
 
     fn drain_world(&mut self) {
@@ -118,6 +122,10 @@ impl Driver {
     /// Whether a planned end may come now.
     pub fn quiet(&self) -> watch::Receiver<bool> {
         self.quiet.subscribe()
+    }
+
+    pub fn loaded(&self) -> watch::Receiver<bool> {
+        self.loaded.subscribe()
     }
 
     fn tell_if_quiet(&self) {
@@ -226,6 +234,7 @@ impl Driver {
 
     /// Drops what is not durable and loads again, later each time.
     fn store_failed(&mut self, error: &str) -> Option<Stopped> {
+        self.loaded.send_replace(false);
         if let Some(cycle) = self.cycle.take() {
             // Runs that were accepted in this life are carried on as well.
             if let Load::Only(ids) = &mut self.config.load {

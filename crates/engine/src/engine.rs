@@ -112,6 +112,7 @@ pub struct Engine {
     threads: Vec<JoinHandle<()>>,
     stopped: watch::Receiver<Option<Stopped>>,
     quiet: watch::Receiver<bool>,
+    loaded: watch::Receiver<bool>,
 }
 
 impl fmt::Debug for Engine {
@@ -142,7 +143,7 @@ impl Engine {
         };
         let (say_stopped, stopped) = watch::channel(None);
         let say_broken = say_stopped.clone();
-        let quiet = driver.quiet();
+        let (quiet, loaded) = (driver.quiet(), driver.loaded());
         let threads = vec![
             spawn("mainspring-act", move || {
                 let worked = catch_unwind(AssertUnwindSafe(|| hands.work(&orders)));
@@ -156,7 +157,7 @@ impl Engine {
                 say_stopped.send_replace(Some(why));
             })?,
         ];
-        Ok(Self { inbox, executors, shelf, threads, stopped, quiet })
+        Ok(Self { inbox, executors, shelf, threads, stopped, quiet, loaded })
     }
 
     /// Offers an input and waits until its answer is durable.
@@ -167,6 +168,16 @@ impl Engine {
         tokio::select! {
             answer = answer => answer.unwrap_or(Err(NotDone::Stopped)),
             _ = stopped.wait_for(Option::is_some) => Err(NotDone::Stopped),
+        }
+    }
+
+    /// Waits until everything stored is known again. Whoever was answered `UnknownOutcome`
+    /// learns from the store what became of it from then on: nothing earlier can still land.
+    pub async fn loaded(&self) {
+        let (mut loaded, mut stopped) = (self.loaded.clone(), self.stopped.clone());
+        tokio::select! {
+            _ = loaded.wait_for(|loaded| *loaded) => {}
+            _ = stopped.wait_for(Option::is_some) => {}
         }
     }
 

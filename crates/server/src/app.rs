@@ -1,18 +1,16 @@
 //! What every request may use.
 
 use crate::auth::tokens::Tokens;
-use crate::config::{Config, Scope};
+use crate::config::Config;
 use crate::definitions::Definitions;
 use crate::events::hub::Hub;
 use crate::idempotency::Claims;
 use crate::metrics::Metrics;
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use crate::room::Room;
 use crate::routes::health::Pulse;
 use mainspring_core::ids::SchedulerId;
-use mainspring_core::kernel::record::Record;
 use mainspring_core::time::Timestamp;
-use mainspring_core::world::input::{Input, Reply};
 use mainspring_engine::Engine;
 use mainspring_store::Store;
 use std::fmt;
@@ -70,15 +68,13 @@ impl App {
         (scheduler, hub): (SchedulerId, Arc<Hub>),
         config: Config,
     ) -> Result<Self, Problem> {
-        let tokens = Tokens::default();
-        tokens.replace(store.tokens().await?);
-        Ok(Self(Arc::new(Parts {
+        let app = Self(Arc::new(Parts {
             engine,
             store,
             scheduler,
             config,
             hub,
-            tokens,
+            tokens: Tokens::default(),
             claims: Claims::default(),
             definitions: Definitions::default(),
             metrics: Metrics::default(),
@@ -86,22 +82,15 @@ impl App {
             pulse: Pulse::default(),
             draining: watch::Sender::new(false),
             is_ready: AtomicBool::new(true),
-        })))
+        }));
+        app.read_tokens().await?;
+        Ok(app)
     }
 
-    /// Has an input decided and made durable, with a record of who asked.
-    pub async fn submit(&self, record: Record, input: Input) -> Result<Reply, Problem> {
-        if let Scope::OneRun(run) = self.config.scope
-            && !matches!(&input, Input::Command(command) if command.run == run)
-        {
-            let detail = format!(
-                "`mainspring run` is at work here, on run {run} and on nothing else: for the \
-                 rest start `mainspring server` when it has ended"
-            );
-            return Err(Problem::new(Code::OneRun, detail));
-        }
-        let input = Input::Recorded(Box::new(record), Box::new(input));
-        Ok(self.engine.submit(input).await?)
+    /// Learns anew who may ask.
+    pub async fn read_tokens(&self) -> Result<(), Problem> {
+        self.tokens.replace(self.store.tokens().await?);
+        Ok(())
     }
 }
 

@@ -53,16 +53,22 @@ struct Kept {
     versions: BTreeMap<(Arc<str>, u32), Arc<Version>>,
     /// Numbers of the latest versions of workflows that are not hidden.
     latest: BTreeMap<Arc<str>, u32>,
+    /// How often something was forgotten: what was read before is not kept after.
+    forgotten: u64,
 }
 
 impl Definitions {
     /// Something about this workflow has changed.
     pub fn forget(&self, workflow: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).latest.remove(workflow);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.latest.remove(workflow);
+        kept.forgotten += 1;
     }
 
-    fn latest(&self, workflow: &str) -> Option<u32> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).latest.get(workflow).copied()
+    /// The number, or what to give to `keep_latest` with what the store says.
+    fn latest(&self, workflow: &str) -> Result<u32, u64> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.latest.get(workflow).copied().ok_or(kept.forgotten)
     }
 
     fn get(&self, workflow: &str, number: u32) -> Option<Arc<Version>> {
@@ -79,8 +85,11 @@ impl Definitions {
         kept.versions.insert(key, Arc::clone(version));
     }
 
-    fn keep_latest(&self, workflow: &WorkflowRow) {
+    fn keep_latest(&self, workflow: &WorkflowRow, forgotten: u64) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.forgotten != forgotten {
+            return;
+        }
         if kept.latest.len() >= KEPT_MAX {
             kept.latest.clear();
         }
@@ -101,11 +110,12 @@ impl App {
 
     /// The latest version of a workflow that is not hidden.
     pub async fn latest(&self, workflow: &str) -> Result<Arc<Version>, Problem> {
-        if let Some(number) = self.definitions.latest(workflow) {
-            return self.version(workflow, number).await;
-        }
+        let forgotten = match self.definitions.latest(workflow) {
+            Ok(number) => return self.version(workflow, number).await,
+            Err(forgotten) => forgotten,
+        };
         let row = self.workflow(workflow).await?;
-        self.definitions.keep_latest(&row);
+        self.definitions.keep_latest(&row, forgotten);
         self.version(workflow, row.latest).await
     }
 

@@ -47,7 +47,7 @@ type Claimed = (Arc<str>, Arc<str>, Arc<str>);
 #[derive(Debug, Default)]
 pub struct Claims(Arc<Mutex<BTreeSet<Claimed>>>);
 
-/// A key that is ours until this is dropped.
+/// A key that is ours until this is dropped: by whoever knows what became of the request.
 #[derive(Debug)]
 pub struct Claim {
     pub key: IdempotencyKey,
@@ -72,15 +72,6 @@ pub enum Turn {
     New(Option<Claim>),
     /// Answer as before.
     Again(KeyAnswer),
-}
-
-impl Turn {
-    pub fn key(&self) -> Option<IdempotencyKey> {
-        match self {
-            Self::New(claim) => claim.as_ref().map(|claim| claim.key.clone()),
-            Self::Again(_) => None,
-        }
-    }
 }
 
 /// Looks for the request's key. `route` and `body` are what makes it the same request.

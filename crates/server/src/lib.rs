@@ -16,6 +16,7 @@ pub mod whole;
 pub mod cursor;
 pub mod auth;
 pub mod idempotency;
+pub mod change;
 pub mod definitions;
 pub mod find;
 mod log_body;

@@ -77,7 +77,7 @@ impl Server {
         for place in &app.config.listen {
             doors.push(match place {
                 Listen::Tcp(address) => {
-                    let open = app.tokens.are_asked_for() || app.config.insecure;
+                    let open = app.tokens.are_there() || app.config.insecure;
                     if !address.ip().is_loopback() && !open {
                         return Err(ServeError::Unprotected(*address));
                     }

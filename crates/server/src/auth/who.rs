@@ -2,12 +2,13 @@
 
 use crate::app::{App, now};
 use crate::auth::{origin, secret};
+use crate::idempotency::Claim;
 use crate::problem::{Code, Problem};
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use mainspring_core::ids::TokenId;
-use mainspring_core::kernel::record::{IdempotencyKey, Record, Role};
+use mainspring_core::kernel::record::{Record, Role};
 use std::sync::Arc;
 
 /// The name of the cookie that a browser's session is in.
@@ -40,8 +41,9 @@ impl Who {
         &self,
         action: &'static str,
         target: String,
-        key: Option<IdempotencyKey>,
+        claim: Option<&Claim>,
     ) -> Record {
+        let key = claim.map(|claim| claim.key.clone());
         Record { key, ..self.record(action, target) }
     }
 
@@ -53,7 +55,7 @@ impl Who {
             return Ok(Self { name: "owner".into(), role: Role::Admin, token: None, from });
         }
         origin::check(parts, app)?;
-        if !app.tokens.are_asked_for() {
+        if !app.tokens.are_there() {
             return Ok(Self { name: "anonymous".into(), role: Role::Admin, token: None, from });
         }
         let asked = "send `Authorization: Bearer TOKEN`; `mainspring tokens create` makes one";

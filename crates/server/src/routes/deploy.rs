@@ -3,6 +3,7 @@
 use super::workflows::Workflow;
 use crate::app::App;
 use crate::auth::who::Admin;
+use crate::change::Held;
 use crate::extract::Body;
 use crate::idempotency::{IdempotencyKeyHeader, Turn, claim};
 use crate::problem::{Code, Fault, Problem};
@@ -46,19 +47,19 @@ pub async fn deploy(
     let turn = claim(&app, &who, &headers, ("deploy", &body.bytes)).await?;
     let parsed = read(&app, &body).await?;
     let name = Arc::clone(&parsed.definition.name);
-    let is_new = match &turn {
-        Turn::Again(KeyAnswer::Version { is_new, .. }) => *is_new,
+    let is_new = match turn {
+        Turn::Again(KeyAnswer::Version { is_new, .. }) => is_new,
         Turn::Again(_) => false,
-        Turn::New(_) => {
-            let record = who.record_with("workflow.deploy", name.to_string(), turn.key());
+        Turn::New(claim) => {
+            let record = who.record_with("workflow.deploy", name.to_string(), claim.as_ref());
             let deploy = Deploy {
                 definition: Arc::new(parsed.definition),
                 text: body.text()?.into(),
                 hash: parsed.hash,
             };
-            let reply = app.submit(record, Input::Deploy(deploy)).await;
-            app.definitions.forget(&name);
-            matches!(reply?, Reply::Deployed { is_new: true, .. })
+            let held = Held { claim, ..Held::default() };
+            let reply = app.submit(record, Input::Deploy(deploy), held).await?;
+            matches!(reply, Reply::Deployed { is_new: true, .. })
         }
     };
     let row = app.workflow(&name).await?;

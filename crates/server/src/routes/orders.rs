@@ -3,6 +3,7 @@
 
 use crate::app::App;
 use crate::auth::who::{Operator, Who};
+use crate::change::Held;
 use crate::extract::{Body, Path, Query};
 use crate::find::run_id;
 use crate::problem::{Code, Problem};
@@ -55,7 +56,7 @@ async fn order_run(
 ) -> Result<Json<RunView>, Problem> {
     let record = who.record(action, format!("run {run}"));
     let command = Command { run, order, by: who.name.to_string() };
-    app.submit(record, Input::Command(command)).await?;
+    app.submit(record, Input::Command(command), Held::default()).await?;
     Ok(Json(app.found(run).await?.show().0))
 }
 
@@ -68,7 +69,8 @@ async fn order_task(
     let run = run_id(id)?;
     let record = who.record(action, format!("run {run} task {name}"));
     let order = Order::Task(Arc::clone(&name), verb);
-    app.submit(record, Input::Command(Command { run, order, by: who.name.to_string() })).await?;
+    let command = Command { run, order, by: who.name.to_string() };
+    app.submit(record, Input::Command(command), Held::default()).await?;
     let found = app.found(run).await?;
     let no = found.task_no(&name)?;
     Ok(Json(found.show().1.swap_remove(no.position())))

@@ -49,6 +49,7 @@ pub async fn login(
 ) -> Result<Answer<Json<Session>>, Problem> {
     let body: LoginBody = body.json()?;
     let unknown = || Problem::new(Code::Unauthorized, "the token is not known or has expired");
+    let held = app.turn_to_change_tokens().await?;
     let opened_with = app.tokens.find(&secret::hash(&body.token), now());
     let token = opened_with.filter(|row| row.kind == TokenKind::Bearer).ok_or_else(unknown)?;
     let (secret, hash) = secret::make();
@@ -70,9 +71,8 @@ pub async fn login(
         target: format!("token {}", token.id),
         key: None,
     };
-    app.submit(record, Input::Admin(AdminChange::NewToken(row.clone()))).await?;
     let shown = Session { name: row.name.to_string(), role: row.role };
-    app.tokens.add(row);
+    app.submit(record, Input::Admin(AdminChange::NewToken(row)), held).await?;
     Ok(([(header::SET_COOKIE, cookie(&secret, LASTS, &app))], Json(shown)))
 }
 
@@ -88,8 +88,8 @@ pub async fn logout(
     let session = row.filter(|row| matches!(row.kind, TokenKind::Session(_)));
     if let Some(row) = session {
         let record = who.record("session.close", format!("session {}", row.id));
-        app.submit(record, Input::Admin(AdminChange::RevokeToken(row.id))).await?;
-        app.tokens.remove(row.id);
+        let held = app.turn_to_change_tokens().await?;
+        app.submit(record, Input::Admin(AdminChange::RevokeToken(row.id)), held).await?;
     }
     Ok(([(header::SET_COOKIE, cookie("", Span::ZERO, &app))], StatusCode::NO_CONTENT))
 }

@@ -66,9 +66,8 @@ pub struct NewTokenBody {
 #[utoipa::path(get, path = "/tokens", operation_id = "listTokens", tag = "tokens",
     responses((status = 200, body = Page<TokenView>)))]
 pub async fn list(State(app): State<App>, Admin(_): Admin) -> Json<Page<TokenView>> {
-    let tokens = app.tokens.all();
-    let bearers = tokens.iter().filter(|row| row.kind == TokenKind::Bearer);
-    Json(Page { items: bearers.map(TokenView::of).collect(), next_cursor: None })
+    let items = app.tokens.bearers().iter().map(TokenView::of).collect();
+    Json(Page { items, next_cursor: None })
 }
 
 /// Makes a token.
@@ -99,11 +98,11 @@ pub async fn create(
         created_at,
         expires_at: lasts.map(|lasts| created_at + lasts),
     };
-    let target = format!("token {} '{}' {}", row.id, row.name, row.role.word());
-    let input = Input::Admin(AdminChange::NewToken(row.clone()));
-    app.submit(who.record("token.create", target), input).await?;
     let token = TokenView::of(&row);
-    app.tokens.add(row);
+    let target = format!("token {} '{}' {}", row.id, row.name, row.role.word());
+    let held = app.turn_to_change_tokens().await?;
+    let input = Input::Admin(AdminChange::NewToken(row));
+    app.submit(who.record("token.create", target), input, held).await?;
     Ok((StatusCode::CREATED, Json(NewToken { token, secret })))
 }
 
@@ -117,9 +116,9 @@ pub async fn revoke(
 ) -> Result<StatusCode, Problem> {
     let missing = || Problem::new(Code::TokenNotFound, "`GET /tokens` lists them");
     let id: TokenId = id.parse().map_err(|_| missing())?;
+    let held = app.turn_to_change_tokens().await?;
     app.tokens.get(id).filter(|row| row.kind == TokenKind::Bearer).ok_or_else(missing)?;
     let record = who.record("token.revoke", format!("token {id}"));
-    app.submit(record, Input::Admin(AdminChange::RevokeToken(id))).await?;
-    app.tokens.remove(id);
+    app.submit(record, Input::Admin(AdminChange::RevokeToken(id)), held).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -2,9 +2,10 @@
 
 use crate::app::App;
 use crate::auth::who::{Operator, Who};
+use crate::change::Held;
 use crate::definitions::Version;
 use crate::extract::{Body, Path};
-use crate::idempotency::{IdempotencyKeyHeader, Turn, claim};
+use crate::idempotency::{Claim, IdempotencyKeyHeader, Turn, claim};
 use crate::problem::{Code, Problem};
 use crate::whole::{whole, whole_or_none};
 use axum::Json;
@@ -71,10 +72,10 @@ pub async fn trigger(
 ) -> Result<(StatusCode, Json<RunView>), Problem> {
     let route = format!("trigger {name}");
     let turn = claim(&app, &who, &headers, (&route, &body.bytes)).await?;
-    let run = match &turn {
-        Turn::Again(KeyAnswer::Run(run)) => *run,
+    let run = match turn {
+        Turn::Again(KeyAnswer::Run(run)) => run,
         Turn::Again(_) => return Err(Problem::new(Code::KeyReused, "it was no run's")),
-        Turn::New(_) => start(&app, &who, (name, body.json()?), &turn).await?,
+        Turn::New(claim) => start(&app, &who, (name, body.json()?), claim).await?,
     };
     Ok((StatusCode::ACCEPTED, Json(accepted(&app, run).await?)))
 }
@@ -83,7 +84,7 @@ async fn start(
     app: &App,
     who: &Who,
     (name, body): (Arc<str>, TriggerBody),
-    turn: &Turn,
+    claim: Option<Claim>,
 ) -> Result<RunId, Problem> {
     check(&body)?;
     let version: Arc<Version> = match body.version {
@@ -91,7 +92,7 @@ async fn start(
         Some(number) => app.version(&name, number).await?,
     };
     let input = version.check_input(&body.input.unwrap_or_else(RawJson::empty_object))?;
-    let record = who.record_with("run.trigger", format!("workflow {name}"), turn.key());
+    let record = who.record_with("run.trigger", format!("workflow {name}"), claim.as_ref());
     let trigger = Trigger {
         workflow: name,
         version: Some(version.row.number),
@@ -101,7 +102,8 @@ async fn start(
         triggered_by: who.name.to_string(),
         workdir: app.config.workdir.to_string_lossy().into_owned(),
     };
-    match app.submit(record, Input::Trigger(trigger)).await? {
+    let held = Held { claim, ..Held::default() };
+    match app.submit(record, Input::Trigger(trigger), held).await? {
         Reply::Accepted { run } => Ok(run),
         Reply::Done | Reply::Deployed { .. } => unreachable!("a trigger is answered by a run"),
     }

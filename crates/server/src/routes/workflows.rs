@@ -3,6 +3,7 @@
 use super::page::{Page, limit};
 use crate::app::App;
 use crate::auth::who::{Admin, Viewer};
+use crate::change::Held;
 use crate::cursor;
 use crate::definitions::Version;
 use crate::extract::{Path, Query};
@@ -122,8 +123,7 @@ pub async fn delete(
         _ => ActiveRuns::Refuse,
     };
     let record = who.record("workflow.delete", format!("workflow {name}"));
-    let delete = DeleteWorkflow { name: Arc::clone(&name), active, by: who.name.to_string() };
-    let answer = app.submit(record, Input::DeleteWorkflow(delete)).await;
-    app.definitions.forget(&name);
-    answer.map(|_| StatusCode::NO_CONTENT)
+    let delete = DeleteWorkflow { name, active, by: who.name.to_string() };
+    app.submit(record, Input::DeleteWorkflow(delete), Held::default()).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

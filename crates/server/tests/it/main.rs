@@ -9,6 +9,7 @@ mod rig;
 mod workflows;
 mod runs;
 mod keys;
+mod leaving;
 mod permissions;
 mod hostile;
 mod streams;

@@ -36,6 +36,7 @@ pub struct Shaky {
     pub memory: Memory,
     fault: Mutex<Fault>,
     waiting: Mutex<Vec<(Fence, Vec<Change>, Done)>>,
+    arrived: Notify,
     pub catching_up: Stop,
 }
 
@@ -55,6 +56,11 @@ impl Shaky {
                 self.memory.commit(fence, changes, done);
             }
         }
+    }
+
+    /// A commit has come and waits for the fault to be over.
+    pub async fn commit_waits(&self) {
+        self.arrived.notified().await;
     }
 
     fn read<'a, T: Send + 'a>(&self, answer: Reading<'a, T>) -> Reading<'a, T> {
@@ -91,7 +97,10 @@ impl Store for Shaky {
                 *fault = Fault::None;
                 done(self.memory.apply_now(fence, &changes).and(Err(failed())));
             }
-            Fault::CommitsWait => self.waiting.lock().unwrap().push((fence, changes, done)),
+            Fault::CommitsWait => {
+                self.waiting.lock().unwrap().push((fence, changes, done));
+                self.arrived.notify_one();
+            }
             Fault::None | Fault::Unreachable | Fault::Damaged => {
                 self.memory.commit(fence, changes, done);
             }

@@ -1,0 +1,126 @@
+//! A change that somebody asked for. From here on it no longer matters whether they still
+//! listen: what others wait for is held, and what follows from the commit is done, by a task of
+//! its own.
+//!
+//! ```text
+//!  handler ─► submit ─┬─► task: engine ─► commit ─► what follows ─► answer
+//!     ▲               │                └─► not known ─► loaded again ─► read from the store
+//!     └── answer ◄────┘                     (claim and turn are held until then)
+//! ```
+
+use crate::app::App;
+use crate::config::Scope;
+use crate::idempotency::Claim;
+use crate::problem::{Code, Problem};
+use mainspring_core::ids::TokenId;
+use mainspring_core::kernel::record::{Admin, Record, TokenRow};
+use mainspring_core::world::input::{Input, Reply};
+use mainspring_engine::NotDone;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OwnedMutexGuard;
+
+/// Between two tries to read who may ask.
+const READ_AGAIN: Duration = Duration::from_millis(500);
+
+/// Long enough for a queue of many, each of which takes a commit.
+const TURN_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// What others wait for while a change is under way.
+#[derive(Debug, Default)]
+pub struct Held {
+    /// The request's key.
+    pub claim: Option<Claim>,
+    /// The turn to change tokens.
+    pub turn: Option<OwnedMutexGuard<()>>,
+}
+
+/// What memory has to learn once a change is durable.
+#[derive(Debug)]
+enum Follows {
+    Nothing,
+    Workflow(Arc<str>),
+    NewToken(TokenRow),
+    Revoked(TokenId),
+}
+
+impl Follows {
+    fn of(input: &Input) -> Self {
+        match input {
+            Input::Deploy(deploy) => Self::Workflow(Arc::clone(&deploy.definition.name)),
+            Input::DeleteWorkflow(delete) => Self::Workflow(Arc::clone(&delete.name)),
+            Input::Admin(Admin::NewToken(row)) => Self::NewToken(row.clone()),
+            Input::Admin(Admin::RevokeToken(id)) => Self::Revoked(*id),
+            _ => Self::Nothing,
+        }
+    }
+
+    fn apply(self, app: &App) {
+        match self {
+            Self::Nothing => {}
+            Self::Workflow(name) => app.definitions.forget(&name),
+            Self::NewToken(row) => app.tokens.add(row),
+            Self::Revoked(id) => app.tokens.remove(id),
+        }
+    }
+}
+
+impl App {
+    /// Waits until nobody else changes tokens. Not for ever: a change waits for the store.
+    pub async fn turn_to_change_tokens(&self) -> Result<Held, Problem> {
+        let Ok(turn) = tokio::time::timeout(TURN_TIME_MAX, self.tokens.turn()).await else {
+            let detail = "another change of tokens is under way, and waits for the store";
+            return Err(Problem::new(Code::Busy, detail));
+        };
+        Ok(Held { claim: None, turn: Some(turn) })
+    }
+
+    /// Has an input decided and made durable, with a record of who asked. Once this has been
+    /// polled the change goes on, and is followed up, even if nobody polls it again.
+    pub async fn submit(&self, record: Record, input: Input, held: Held) -> Result<Reply, Problem> {
+        if let Scope::OneRun(run) = self.config.scope
+            && !matches!(&input, Input::Command(command) if command.run == run)
+        {
+            let detail = format!(
+                "`mainspring run` is at work here, on run {run} and on nothing else: for the \
+                 rest start `mainspring server` when it has ended"
+            );
+            return Err(Problem::new(Code::OneRun, detail));
+        }
+        let follows = Follows::of(&input);
+        let input = Input::Recorded(Box::new(record), Box::new(input));
+        let carried_out = tokio::spawn(carry_out(self.clone(), input, follows, held)).await;
+        let broken = || Problem::new(Code::Internal, "the change could not be carried out");
+        Ok(carried_out.map_err(|_| broken())??)
+    }
+}
+
+async fn carry_out(app: App, input: Input, follows: Follows, held: Held) -> Result<Reply, NotDone> {
+    let answer = app.engine.submit(input).await;
+    match &answer {
+        Ok(_) => follows.apply(&app),
+        // Whoever asked need not wait for that.
+        Err(NotDone::UnknownOutcome) => drop(tokio::spawn(learn(app, follows, held))),
+        Err(_) => {}
+    }
+    answer
+}
+
+/// It may have been done or not: only the store knows, once nothing earlier can still land.
+async fn learn(app: App, follows: Follows, held: Held) {
+    app.engine.loaded().await;
+    match follows {
+        Follows::Nothing => {}
+        Follows::Workflow(name) => app.definitions.forget(&name),
+        Follows::NewToken(_) | Follows::Revoked(_) => {
+            let mut draining = app.draining.subscribe();
+            while app.read_tokens().await.is_err() {
+                tokio::select! {
+                    () = tokio::time::sleep(READ_AGAIN) => {}
+                    _ = draining.wait_for(|draining| *draining) => break,
+                }
+            }
+        }
+    }
+    drop(held);
+}
