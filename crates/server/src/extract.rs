@@ -3,10 +3,11 @@
 use crate::app::App;
 use crate::problem::{Code, Fault, Problem};
 use crate::room::Share;
-use axum::body::{Bytes, to_bytes};
+use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header;
 use axum::http::request::Parts;
+use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
 use mainspring_core::limits::DEFINITION_BYTES_MAX;
 use serde::de::DeserializeOwned;
@@ -61,16 +62,14 @@ impl FromRequest<App> for Body {
         if request.body().size_hint().lower() > DEFINITION_BYTES_MAX as u64 {
             return Err(too_large());
         }
-        let bytes = request.body().size_hint().upper().and_then(|most| usize::try_from(most).ok());
-        let share = app.room.for_body(bytes.unwrap_or(DEFINITION_BYTES_MAX))?;
         let said = request.headers().get(header::CONTENT_TYPE);
         let said = said.and_then(|value| value.to_str().ok()).unwrap_or_default();
         let media_type = said.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        let body = to_bytes(request.into_body(), DEFINITION_BYTES_MAX);
+        let mut share = app.room.for_body();
+        let body = collect(request.into_body(), &mut share);
         let patience = app.config.read_time_max;
         let bytes = match tokio::time::timeout(patience, body).await {
-            Ok(Ok(bytes)) => bytes,
-            Ok(Err(error)) => return Err(unreadable(&error)),
+            Ok(bytes) => bytes?,
             Err(_) => {
                 let detail = format!("it took more than {} s", patience.as_secs_f64());
                 return Err(Problem::new(Code::SlowBody, detail));
@@ -84,15 +83,19 @@ fn too_large() -> Problem {
     Problem::new(Code::BodyTooLarge, format!("at most {DEFINITION_BYTES_MAX} bytes are taken"))
 }
 
-fn unreadable(error: &axum::Error) -> Problem {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = cause {
-        if error.is::<http_body_util::LengthLimitError>() {
-            return too_large();
+/// Room is taken as the body arrives.
+async fn collect(mut body: axum::body::Body, share: &mut Share) -> Result<Bytes, Problem> {
+    let cut = |_| Problem::new(Code::BadBody, "the connection ended before the body did");
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(cut)?.into_data() else { continue };
+        if bytes.len() + data.len() > DEFINITION_BYTES_MAX {
+            return Err(too_large());
         }
-        cause = error.source();
+        share.grow(data.len())?;
+        bytes.extend_from_slice(&data);
     }
-    Problem::new(Code::BadBody, "the connection ended before the body did")
+    Ok(bytes.into())
 }
 
 impl Body {

@@ -29,20 +29,38 @@ impl Default for Room {
     }
 }
 
-/// A body's share, given back when it is dropped.
-pub type Share = Option<OwnedSemaphorePermit>;
+/// A body's share. It grows with what has arrived, not with what was announced: whoever sends
+/// nothing takes nothing from others. Given back when it is dropped.
+#[derive(Debug)]
+pub struct Share {
+    bodies: Arc<Semaphore>,
+    bytes: usize,
+    taken: Option<OwnedSemaphorePermit>,
+}
+
+impl Share {
+    pub fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
+        self.bytes += bytes;
+        if self.bytes <= SMALL_BYTES {
+            return Ok(());
+        }
+        let taken = self.taken.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let more = u32::try_from(self.bytes - taken).unwrap_or(u32::MAX);
+        let Ok(more) = Arc::clone(&self.bodies).try_acquire_many_owned(more) else {
+            return Err(Problem::new(Code::Busy, "too many large requests are under way"));
+        };
+        match &mut self.taken {
+            Some(taken) => taken.merge(more),
+            none => *none = Some(more),
+        }
+        Ok(())
+    }
+}
 
 impl Room {
-    /// For a body of at most so many bytes.
-    pub fn for_body(&self, bytes: usize) -> Result<Share, Problem> {
-        if bytes <= SMALL_BYTES {
-            return Ok(None);
-        }
-        let share = u32::try_from(bytes.min(DEFINITION_BYTES_MAX)).unwrap_or(u32::MAX);
-        match Arc::clone(&self.bodies).try_acquire_many_owned(share) {
-            Ok(share) => Ok(Some(share)),
-            Err(_) => Err(Problem::new(Code::Busy, "too many large requests are under way")),
-        }
+    /// For a body of which nothing has arrived yet.
+    pub fn for_body(&self) -> Share {
+        Share { bodies: Arc::clone(&self.bodies), bytes: 0, taken: None }
     }
 
     /// Does what takes a while of a core, off the threads that answer.
@@ -63,11 +81,19 @@ mod tests {
     #[test]
     fn large_bodies_have_a_bound_and_small_ones_pass() {
         let room = Room::default();
-        let held: Vec<Share> =
-            (0..16).map(|_| room.for_body(usize::MAX).expect("there is room")).collect();
-        assert_eq!(room.for_body(SMALL_BYTES + 1).expect_err("full").code, Code::Busy.word());
-        assert!(room.for_body(SMALL_BYTES).expect("small").is_none());
+        let grown = |bytes: usize| {
+            let mut share = room.for_body();
+            share.grow(bytes).map(|()| share)
+        };
+        let mut held: Vec<Share> =
+            (0..16).map(|_| grown(DEFINITION_BYTES_MAX / 2).expect("there is room")).collect();
+        for share in &mut held {
+            share.grow(DEFINITION_BYTES_MAX / 2).expect("there is room for the other half");
+        }
+        assert_eq!(grown(SMALL_BYTES + 1).expect_err("full").code, Code::Busy.word());
+        let mut small = grown(SMALL_BYTES).expect("small");
+        assert_eq!(small.grow(1).expect_err("no longer small").code, Code::Busy.word());
         drop(held);
-        assert!(room.for_body(SMALL_BYTES + 1).expect("room again").is_some());
+        assert!(grown(SMALL_BYTES + 1).expect("room again").taken.is_some());
     }
 }

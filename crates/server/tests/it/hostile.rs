@@ -1,7 +1,9 @@
 //! Requests that mean harm, or come from programs that are broken.
 
 use crate::rig::{NOOPS, Rig, request};
+use axum::body::Body;
 use axum::http::{Method, StatusCode};
+use futures_util::stream::{self, FuturesUnordered, StreamExt as _};
 
 #[tokio::test]
 async fn what_is_too_large_or_too_deep_is_refused() {
@@ -143,4 +145,21 @@ async fn a_server_that_ends_takes_no_more_requests() {
     assert_eq!(answer.headers["retry-after"], "1");
     assert_eq!(rig.get("/healthz").await.status, StatusCode::OK);
     assert_eq!(rig.get("/readyz").await.code(), "stopping");
+}
+
+#[tokio::test]
+async fn bodies_that_never_come_take_no_room_from_others() {
+    let rig = Rig::new().await;
+    let never = || Body::from_stream(stream::pending::<Result<Vec<u8>, std::io::Error>>());
+    let unfinished = |_| rig.ask(request(Method::POST, "/workflows", &[], never()));
+    let mut unfinished: FuturesUnordered<_> = (0..32).map(unfinished).collect();
+    let large = format!("{NOOPS}# {}\n", "x".repeat(100_000));
+    let chunked = stream::iter([Ok::<_, std::io::Error>(large)]);
+    let asked = rig.ask(request(Method::POST, "/workflows", &[], Body::from_stream(chunked)));
+    tokio::select! {
+        // These first: they are under way when the one that is whole comes.
+        biased;
+        answer = unfinished.next() => panic!("answered without a body: {answer:?}"),
+        answer = asked => assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text),
+    }
 }
