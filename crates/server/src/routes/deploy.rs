@@ -11,6 +11,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use mainspring_core::kernel::record::KeyAnswer;
+use mainspring_core::kernel::row::WorkflowRow;
 use mainspring_core::spec::diagnostic::Diagnostic;
 use mainspring_core::spec::{self, Context, Parsed, ServerTiers};
 use mainspring_core::world::input::{Deploy, Input, Reply};
@@ -47,9 +48,9 @@ pub async fn deploy(
     let turn = claim(&app, &who, &headers, ("deploy", &body.bytes)).await?;
     let parsed = read(&app, &body).await?;
     let name = Arc::clone(&parsed.definition.name);
-    let is_new = match turn {
-        Turn::Again(KeyAnswer::Version { is_new, .. }) => is_new,
-        Turn::Again(_) => false,
+    let (number, is_new) = match turn {
+        Turn::Again(KeyAnswer::Version { number, is_new, .. }) => (number, is_new),
+        Turn::Again(_) => return Err(Problem::new(Code::KeyReused, "it was no deploy's")),
         Turn::New(claim) => {
             let record = who.record_with("workflow.deploy", name.to_string(), claim.as_ref());
             let deploy = Deploy {
@@ -58,16 +59,28 @@ pub async fn deploy(
                 hash: parsed.hash,
             };
             let held = Held { claim, ..Held::default() };
-            let reply = app.submit(record, Input::Deploy(deploy), held).await?;
-            matches!(reply, Reply::Deployed { is_new: true, .. })
+            match app.submit(record, Input::Deploy(deploy), held).await? {
+                Reply::Deployed { version, is_new } => (version, is_new),
+                Reply::Done | Reply::Accepted { .. } => {
+                    unreachable!("a deploy is answered by a version")
+                }
+            }
         }
     };
-    let row = app.workflow(&name).await?;
-    let latest = app.version(&name, row.latest).await?;
-    let workflow = Workflow::of(&row, &latest);
+    let workflow = as_of(&app, &name, number).await?;
     let warnings = parsed.warnings.iter().map(fault).collect();
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json(Deployed { workflow, is_new, warnings })))
+}
+
+/// The workflow as this version left it, whatever has been deployed or hidden since: the same
+/// request has the same answer.
+async fn as_of(app: &App, name: &str, number: u32) -> Result<Workflow, Problem> {
+    let version = app.version(name, number).await?;
+    let missing = || Problem::new(Code::WorkflowNotFound, format!("there is no '{name}'"));
+    let row = app.store.workflow(name).await?.ok_or_else(missing)?;
+    let updated_at = version.row.created_at;
+    Ok(Workflow::of(&WorkflowRow { latest: number, updated_at, ..row }, &version))
 }
 
 /// JSON is YAML, so that both are read alike.

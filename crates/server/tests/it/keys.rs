@@ -49,6 +49,22 @@ async fn a_key_whose_request_is_under_way_is_refused() {
 }
 
 #[tokio::test]
+async fn the_same_deploy_gets_the_same_answer_whatever_was_deployed_since() {
+    let rig = Rig::new().await;
+    let deploy = async |key: &str, text: &'static str| {
+        let headers = [("content-type", "application/yaml"), ("idempotency-key", key)];
+        rig.ask(request(Method::POST, "/workflows", &headers, text)).await
+    };
+    let first = deploy("1", NOOPS).await;
+    assert_eq!(deploy("2", "name: w\ntasks:\n  a: {noop: {}}\n").await.json()["version"], 2);
+    let again = deploy("1", NOOPS).await;
+    assert_eq!((first.status, again.status), (StatusCode::CREATED, StatusCode::CREATED));
+    assert_eq!(first.json(), again.json());
+    assert_eq!(rig.delete("/workflows/w").await.status, StatusCode::NO_CONTENT);
+    assert_eq!(first.json(), deploy("1", NOOPS).await.json(), "hidden since");
+}
+
+#[tokio::test]
 async fn a_refused_request_does_not_use_up_its_key() {
     let rig = Rig::new().await;
     assert_eq!(trigger(&rig, "k", "{}").await.code(), "workflow_not_found");
