@@ -87,6 +87,12 @@ impl App {
         Ok(app)
     }
 
+    /// A token is asked for as soon as there is one, and wherever other machines can reach: a
+    /// server that has lost its last token is closed, not open.
+    pub fn asks_for_tokens(&self) -> bool {
+        self.tokens.are_there() || self.config.is_exposed()
+    }
+
     /// Learns anew who may ask.
     pub async fn read_tokens(&self) -> Result<(), Problem> {
         self.tokens.replace(self.store.tokens().await?);

@@ -43,6 +43,17 @@ pub struct Config {
     pub drain: Duration,
 }
 
+impl Config {
+    /// Other machines can reach it, and nobody said that this is fine without tokens.
+    pub fn is_exposed(&self) -> bool {
+        let is_beyond = |place: &Listen| match place {
+            Listen::Tcp(address) => !address.ip().is_loopback(),
+            Listen::Unix(_) => false,
+        };
+        !self.insecure && self.listen.iter().any(is_beyond)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
     pub certificate: PathBuf,

@@ -83,7 +83,7 @@ pub async fn claim(
 ) -> Result<Turn, Problem> {
     let Some(key) = read(headers)? else { return Ok(Turn::New(None)) };
     let key = IdempotencyKey {
-        principal: Arc::clone(&who.name),
+        principal: who.principal(),
         route: route.into(),
         key,
         body: Sha256::digest(body).into(),
@@ -102,6 +102,15 @@ pub async fn claim(
             Err(Problem::new(Code::KeyReused, detail))
         }
     }
+}
+
+/// For what cannot be answered twice.
+pub fn no_key(headers: &HeaderMap) -> Result<(), Problem> {
+    if headers.contains_key(HEADER) {
+        let detail = "Idempotency-Key: not taken here, as the answer is given only once";
+        return Err(Problem::new(Code::BadRequest, detail));
+    }
+    Ok(())
 }
 
 fn read(headers: &HeaderMap) -> Result<Option<Arc<str>>, Problem> {

@@ -61,6 +61,8 @@ codes! {
     TaskStopping = "task_stopping", CONFLICT, "The task is being stopped";
     TaskNotFailed = "task_not_failed", CONFLICT, "There is nothing to retry";
     DependentRunning = "dependent_running", CONFLICT, "A task below it is running";
+    LastAdmin = "last_admin", CONFLICT, "It is the last token of an admin";
+    NameTaken = "name_taken", CONFLICT, "Another token has this name";
     KeyInFlight = "key_in_flight", CONFLICT, "A request with this key is under way";
     BodyTooLarge = "body_too_large", PAYLOAD_TOO_LARGE, "The body is too large";
     MediaType = "media_type", UNSUPPORTED_MEDIA_TYPE, "This content type is not taken here";

@@ -1,6 +1,7 @@
 //! Connections: accepted, served within limits, drained at the end.
 
 use crate::app::App;
+use crate::auth::sessions;
 use crate::auth::who::Peer;
 use crate::config::Listen;
 use crate::events::reader::ends;
@@ -118,6 +119,7 @@ impl Server {
             let keeper = Keeper { house, room: Arc::clone(&room) };
             accepting.spawn(keeper.keep(door));
         }
+        accepting.spawn(sessions::keep(self.app.clone()));
         stop.await;
         self.app.is_ready.store(false, Ordering::Relaxed);
         self.app.draining.send_replace(true);

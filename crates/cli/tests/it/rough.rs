@@ -181,8 +181,8 @@ fn nobody_gets_in_by_pretending() {
     let named = send(url, b"GET /runs HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n");
     assert_eq!(named.expect("an answer").code(), "host_refused");
     let made = |expires| {
-        let done =
-            served.bench.run(&["tokens", "create", "me", "--role", "admin", "--expires", expires]);
+        let args = ["tokens", "create", expires, "--role", "admin", "--expires", expires];
+        let done = served.bench.run(&args);
         done.is(0).stdout.trim().to_owned()
     };
     let (good, short) = (made("1d"), made("1s"));

@@ -3,5 +3,6 @@
 
 pub mod secret;
 pub mod tokens;
+pub mod sessions;
 pub mod who;
 pub mod origin;

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 pub fn check(parts: &Parts, app: &App) -> Result<(), Problem> {
     let host = host(parts);
-    if !app.tokens.are_there() && !answers_to(host, &app.config.hosts) {
+    if !app.asks_for_tokens() && !answers_to(host, &app.config.hosts) {
         let detail = "while no token is asked for, only addresses, `localhost` and the names \
                       under `hosts` in the configuration are answered";
         return Err(Problem::new(Code::HostRefused, detail));

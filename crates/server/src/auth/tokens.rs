@@ -5,19 +5,27 @@
 //!  request ─► find                                                      never waits for a turn
 //! ```
 
+use crate::app::now;
+use crate::auth::sessions::SESSIONS_MAX;
 use mainspring_core::ids::TokenId;
-use mainspring_core::kernel::record::{TokenKind, TokenRow};
+use mainspring_core::kernel::record::{Role, TokenKind, TokenRow};
 use mainspring_core::time::Timestamp;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 use subtle::ConstantTimeEq as _;
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
 #[derive(Debug, Default)]
 pub struct Tokens {
     rows: RwLock<Rows>,
     turn: Arc<Mutex<()>>,
+    /// Told after every change.
+    changed: watch::Sender<()>,
 }
+
+/// Whoever waits for a token's end looks at the clock at least this often.
+const LAPSE_LOOK: Duration = Duration::from_secs(60);
 
 /// How a hash begins. Secrets are random and their hashes no secret's beginning: how long it
 /// takes to find one tells nothing that would help to guess it.
@@ -79,6 +87,7 @@ impl Tokens {
         let mut rows = Rows::default();
         stored.into_iter().for_each(|row| rows.add(row));
         *self.write() = rows;
+        self.changed.send_replace(());
     }
 
     /// All but sessions, in the order they were made.
@@ -106,8 +115,60 @@ impl Tokens {
         found
     }
 
+    /// Sessions whose time is up.
+    pub fn ended_sessions(&self, now: Timestamp) -> Vec<TokenId> {
+        let rows = self.read();
+        let over = rows.by_id.values().filter(|row| row.kind != TokenKind::Bearer);
+        over.filter(|row| !is_valid(row, now)).map(|row| row.id).collect()
+    }
+
+    /// What has to go before another session is opened with a token: those whose time is up,
+    /// and its oldest ones if there are too many.
+    pub fn surplus_sessions(&self, of: TokenId, now: Timestamp) -> Vec<TokenId> {
+        let mut gone = self.ended_sessions(now);
+        let rows = self.read();
+        let own = rows.by_id.values().filter(|row| row.kind == TokenKind::Session(of));
+        let own: Vec<TokenId> = own.filter(|row| is_valid(row, now)).map(|row| row.id).collect();
+        gone.extend(own.iter().take((own.len() + 1).saturating_sub(SESSIONS_MAX)));
+        gone
+    }
+
+    /// Whether nobody could change anything any more without this one.
+    pub fn is_last_admin(&self, id: TokenId, now: Timestamp) -> bool {
+        let rows = self.read();
+        let is_admin = |row: &&TokenRow| {
+            row.kind == TokenKind::Bearer && row.role == Role::Admin && is_valid(row, now)
+        };
+        let mut admins = rows.by_id.values().filter(is_admin).map(|row| row.id);
+        admins.next() == Some(id) && admins.next().is_none()
+    }
+
+    /// Whether a valid token has this name.
+    pub fn is_taken(&self, name: &str, now: Timestamp) -> bool {
+        let rows = self.read();
+        let mut bearers = rows.by_id.values().filter(|row| row.kind == TokenKind::Bearer);
+        bearers.any(|row| &*row.name == name && is_valid(row, now))
+    }
+
     pub fn get(&self, id: TokenId) -> Option<TokenRow> {
         self.read().by_id.get(&id).cloned()
+    }
+
+    /// Waits until a token is revoked or has expired.
+    pub async fn lapse(&self, id: TokenId) {
+        let mut changed = self.changed.subscribe();
+        while let Some(row) = self.get(id) {
+            let left = row.expires_at.map(|at| at.since(now()).to_std());
+            if left == Some(Duration::ZERO) {
+                return;
+            }
+            // A clock that is set later is noticed at the next look.
+            let look = left.unwrap_or(LAPSE_LOOK).min(LAPSE_LOOK);
+            tokio::select! {
+                changed = changed.changed() => if changed.is_err() { return },
+                () = tokio::time::sleep(look) => {}
+            }
+        }
     }
 
     pub fn add(&self, row: TokenRow) {
@@ -120,13 +181,14 @@ impl Tokens {
         let sessions = rows.by_id.values().filter(|row| row.kind == TokenKind::Session(id));
         let sessions: Vec<TokenId> = sessions.map(|row| row.id).collect();
         sessions.into_iter().chain([id]).for_each(|id| rows.remove(id));
+        drop(rows);
+        self.changed.send_replace(());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mainspring_core::kernel::record::Role;
 
     fn row(number: u8, kind: TokenKind, expires_at: Option<Timestamp>) -> TokenRow {
         TokenRow {

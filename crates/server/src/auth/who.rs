@@ -8,11 +8,14 @@ use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use mainspring_core::ids::TokenId;
-use mainspring_core::kernel::record::{Record, Role};
+use mainspring_core::kernel::record::{Record, Role, TokenKind};
 use std::sync::Arc;
 
 /// The name of the cookie that a browser's session is in.
 pub const COOKIE: &str = "mainspring_session";
+
+/// Whoever owns the data folder, whoever asks where no token is asked for, and nobody at all.
+pub const RESERVED: [&str; 3] = ["owner", "anonymous", "server"];
 
 /// The other end of a connection.
 #[derive(Clone, Debug)]
@@ -27,13 +30,24 @@ pub struct Peer {
 pub struct Who {
     pub name: Arc<str>,
     pub role: Role,
+    /// Of a session: the one it was opened with.
     pub token: Option<TokenId>,
+    /// What was shown at the door: the token, or a session opened with it.
+    pub pass: Option<TokenId>,
     pub from: Arc<str>,
 }
 
 impl Who {
+    /// The name, and the token it is the name of: another token may have it later.
+    pub fn principal(&self) -> Arc<str> {
+        match self.token {
+            None => Arc::clone(&self.name),
+            Some(token) => format!("{} (token {token})", self.name).into(),
+        }
+    }
+
     pub fn record(&self, action: &'static str, target: String) -> Record {
-        let (by, from) = (Arc::clone(&self.name), Arc::clone(&self.from));
+        let (by, from) = (self.principal(), Arc::clone(&self.from));
         Record { by, from, action, target, key: None }
     }
 
@@ -52,11 +66,23 @@ impl Who {
         let peer = peer.map(|ConnectInfo(peer)| peer.clone());
         let from = peer.as_ref().map_or_else(|| "unknown".into(), |it| Arc::clone(&it.address));
         if peer.is_some_and(|peer| peer.is_owner) {
-            return Ok(Self { name: "owner".into(), role: Role::Admin, token: None, from });
+            return Ok(Self {
+                name: RESERVED[0].into(),
+                role: Role::Admin,
+                token: None,
+                pass: None,
+                from,
+            });
         }
         origin::check(parts, app)?;
-        if !app.tokens.are_there() {
-            return Ok(Self { name: "anonymous".into(), role: Role::Admin, token: None, from });
+        if !app.asks_for_tokens() {
+            return Ok(Self {
+                name: RESERVED[1].into(),
+                role: Role::Admin,
+                token: None,
+                pass: None,
+                from,
+            });
         }
         let asked = "send `Authorization: Bearer TOKEN`; `mainspring tokens create` makes one";
         let secret = secret_of(&parts.headers);
@@ -66,7 +92,12 @@ impl Who {
             return Err(unknown());
         }
         let row = app.tokens.find(&secret::hash(secret), now()).ok_or_else(unknown)?;
-        Ok(Self { name: row.name, role: row.role, token: Some(row.id), from })
+        let token = match row.kind {
+            TokenKind::Bearer => row.id,
+            TokenKind::Session(token) => token,
+        };
+        let (token, pass) = (Some(token), Some(row.id));
+        Ok(Self { name: row.name, role: row.role, token, pass, from })
     }
 
     fn at_least(self, role: Role) -> Result<Self, Problem> {

@@ -2,14 +2,15 @@
 //! until the task is settled.
 
 use super::reader::ends;
-use super::stream::{json, response};
+use super::stream::{json, lapse, response};
 use crate::app::App;
+use crate::auth::who::Who;
 use crate::log_body::broken;
 use crate::problem::Problem;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::response::sse::Event;
-use futures_util::stream;
+use futures_util::stream::{self, StreamExt as _};
 use mainspring_core::ids::{AttemptId, RunId, RunKey, TaskNo};
 use mainspring_core::kernel::row::Attempt;
 use mainspring_core::time::Timestamp;
@@ -41,7 +42,8 @@ struct End {
     status: &'static str,
 }
 
-pub fn follow(app: App, (run, no): (RunId, TaskNo), headers: &HeaderMap) -> Response {
+pub fn follow(app: App, who: Who, (run, no): (RunId, TaskNo), headers: &HeaderMap) -> Response {
+    let allowed = lapse(app.clone(), who);
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let last = last.and_then(|text| {
         let (attempt, line) = text.split_once(':')?;
@@ -58,10 +60,11 @@ pub fn follow(app: App, (run, no): (RunId, TaskNo), headers: &HeaderMap) -> Resp
         waiting: VecDeque::new(),
         ended: false,
     };
-    response(stream::unfold(follower, |mut follower| async move {
+    let lines = stream::unfold(follower, |mut follower| async move {
         let event = follower.next().await?;
         Some((Ok(event), follower))
-    }))
+    });
+    response(lines.take_until(allowed))
 }
 
 struct Follower {

@@ -3,7 +3,7 @@
 use super::place::Place;
 use super::reader::{Reader, Told, Wanted};
 use crate::app::App;
-use crate::auth::who::Viewer;
+use crate::auth::who::{Viewer, Who};
 use crate::extract::Query;
 use crate::find::run_id;
 use crate::problem::Problem;
@@ -54,7 +54,7 @@ pub struct Heard {
     responses((status = 200, body = Heard, content_type = "text/event-stream")))]
 pub async fn events(
     State(app): State<App>,
-    Viewer(_): Viewer,
+    Viewer(who): Viewer,
     Query(query): Query<EventsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -65,8 +65,17 @@ pub async fn events(
     let wanted = Wanted { run, workflow: query.workflow };
     let last = headers.get(LAST_EVENT_ID).map(|value| value.to_str().map_err(drop));
     let last = last.map(|text| text.and_then(str::parse::<Place>));
+    let allowed = lapse(app.clone(), who);
     let (reader, first) = Reader::open(app, wanted, last);
-    Ok(response(told(reader, first)))
+    Ok(response(told(reader, first).take_until(allowed)))
+}
+
+/// Comes to an end when whoever listens may no longer.
+pub async fn lapse(app: App, who: Who) {
+    match who.pass {
+        None => std::future::pending().await,
+        Some(pass) => app.tokens.lapse(pass).await,
+    }
 }
 
 /// A stream that proxies do not hold back.

@@ -66,7 +66,7 @@ impl LogsQuery {
         (status = 206, body = String, content_type = "text/plain", description = "the range asked for")))]
 pub async fn logs(
     State(app): State<App>,
-    Viewer(_): Viewer,
+    Viewer(who): Viewer,
     Path((id, name)): Path<(String, String)>,
     Query(query): Query<LogsQuery>,
     headers: HeaderMap,
@@ -79,7 +79,7 @@ pub async fn logs(
     let no = found.task_no(&name)?;
     if query.follow == Some(true) || wants_events(&headers) {
         query.is_to_follow()?;
-        return Ok(follow(app, (found.run.head.id, no), &headers).into_response());
+        return Ok(follow(app, who, (found.run.head.id, no), &headers).into_response());
     }
     let Some(attempt) = choose(&app, &found, no, query.attempt).await? else {
         return Ok(text(StatusCode::OK, Body::empty()));

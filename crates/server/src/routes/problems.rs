@@ -47,7 +47,8 @@ const OWN: &[(&str, &[Code])] = &[
     ("retryTask", &[Code::TaskNotFailed, Code::DependentRunning]),
     ("taskLog", &[Code::AttemptNotFound, Code::BadRange]),
     ("events", &[Code::RunNotFound]),
-    ("revokeToken", &[Code::TokenNotFound]),
+    ("createToken", &[Code::BadRequest, Code::NameTaken]),
+    ("revokeToken", &[Code::TokenNotFound, Code::LastAdmin]),
     ("openSession", &[Code::Unauthorized, Code::HostRefused]),
 ];
 

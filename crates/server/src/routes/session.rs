@@ -12,7 +12,6 @@ use mainspring_core::kernel::record::{Admin as AdminChange, Record, Role, TokenK
 use mainspring_core::time::Span;
 use mainspring_core::world::input::Input;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use utoipa::ToSchema;
 
 const LASTS: Span = Span::from_secs(12 * 3_600);
@@ -54,6 +53,7 @@ pub async fn login(
     let token = opened_with.filter(|row| row.kind == TokenKind::Bearer).ok_or_else(unknown)?;
     let (secret, hash) = secret::make();
     let created_at = now();
+    app.end_sessions(app.tokens.surplus_sessions(token.id, created_at)).await?;
     let ends = created_at + LASTS;
     let row = TokenRow {
         id: secret::id(created_at),
@@ -65,7 +65,7 @@ pub async fn login(
         role: token.role,
     };
     let record = Record {
-        by: Arc::clone(&row.name),
+        by: format!("{} (token {})", row.name, token.id).into(),
         from: origin.0,
         action: "session.open",
         target: format!("token {}", token.id),

@@ -3,13 +3,14 @@
 use super::page::Page;
 use crate::app::{App, now};
 use crate::auth::secret;
-use crate::auth::who::Admin;
+use crate::auth::who::{Admin, RESERVED};
 use crate::extract::{Body, Path};
+use crate::idempotency::no_key;
 use crate::problem::{Code, Problem};
 use crate::whole::whole_or_none;
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use mainspring_core::ids::TokenId;
 use mainspring_core::kernel::record::{Admin as AdminChange, Role, TokenKind, TokenRow};
 use mainspring_core::limits::NAME_BYTES_MAX;
@@ -70,24 +71,36 @@ pub async fn list(State(app): State<App>, Admin(_): Admin) -> Json<Page<TokenVie
     Json(Page { items, next_cursor: None })
 }
 
-/// Makes a token.
+/// Makes a token. An `Idempotency-Key` is refused: the secret is shown once, so that nothing
+/// could be answered the second time.
 #[utoipa::path(post, path = "/tokens", operation_id = "createToken", tag = "tokens", request_body = NewTokenBody,
     responses((status = 201, body = NewToken)))]
 pub async fn create(
     State(app): State<App>,
     Admin(who): Admin,
+    headers: HeaderMap,
     body: Body,
 ) -> Result<(StatusCode, Json<NewToken>), Problem> {
+    no_key(&headers)?;
     let body: NewTokenBody = body.json()?;
     if body.name.is_empty() || body.name.len() > NAME_BYTES_MAX || body.name.contains('\0') {
         let detail = format!("name: 1 to {NAME_BYTES_MAX} bytes");
         return Err(Problem::new(Code::BadBody, detail));
     }
+    if RESERVED.contains(&body.name.as_str()) {
+        let detail = format!("name: `{}` stands for what is done without a token", body.name);
+        return Err(Problem::new(Code::BadBody, detail));
+    }
     if body.expires_in_seconds == Some(0) {
         return Err(Problem::new(Code::BadBody, "expires_in_seconds: at least 1"));
     }
-    let (secret, hash) = secret::make();
+    let held = app.turn_to_change_tokens().await?;
     let created_at = now();
+    if app.tokens.is_taken(&body.name, created_at) {
+        let detail = format!("'{}': choose another one, or revoke that token first", body.name);
+        return Err(Problem::new(Code::NameTaken, detail));
+    }
+    let (secret, hash) = secret::make();
     let lasts = body.expires_in_seconds.map(|seconds| Span::from_secs(seconds.into()));
     let row = TokenRow {
         id: secret::id(created_at),
@@ -100,7 +113,6 @@ pub async fn create(
     };
     let token = TokenView::of(&row);
     let target = format!("token {} '{}' {}", row.id, row.name, row.role.word());
-    let held = app.turn_to_change_tokens().await?;
     let input = Input::Admin(AdminChange::NewToken(row));
     app.submit(who.record("token.create", target), input, held).await?;
     Ok((StatusCode::CREATED, Json(NewToken { token, secret })))
@@ -118,6 +130,11 @@ pub async fn revoke(
     let id: TokenId = id.parse().map_err(|_| missing())?;
     let held = app.turn_to_change_tokens().await?;
     app.tokens.get(id).filter(|row| row.kind == TokenKind::Bearer).ok_or_else(missing)?;
+    if app.config.is_exposed() && app.tokens.is_last_admin(id, now()) {
+        let detail = "without it nobody on another machine could change anything here: make \
+                      another one first";
+        return Err(Problem::new(Code::LastAdmin, detail));
+    }
     let record = who.record("token.revoke", format!("token {id}"));
     app.submit(record, Input::Admin(AdminChange::RevokeToken(id)), held).await?;
     Ok(StatusCode::NO_CONTENT)

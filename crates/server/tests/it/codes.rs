@@ -72,6 +72,7 @@ async fn every_code_is_answered_and_told_of() {
     in_the_wrong_state(&mut seen).await;
     at_work(&mut seen).await;
     keys(&mut seen).await;
+    tokens(&mut seen).await;
     troubled(&mut seen).await;
     let unseen: Vec<&String> = seen.all.difference(&seen.codes).collect();
     assert!(unseen.is_empty(), "no request here is answered with {unseen:?}");
@@ -138,6 +139,21 @@ async fn not_found(seen: &mut Seen) {
     seen.hear("taskLog", "attempt_not_found", &answer);
     let answer = rig.delete(&format!("/tokens/{NOBODY}")).await;
     seen.hear("revokeToken", "token_not_found", &answer);
+}
+
+async fn tokens(seen: &mut Seen) {
+    let rig = Rig::exposed().await;
+    let admin = format!("Bearer {}", rig.token(Role::Admin, None));
+    let by_admin = [("authorization", admin.as_str())];
+    let path = format!("/tokens/{}", rig.app.tokens.bearers()[0].id);
+    let answer = rig.ask(request(Method::DELETE, &path, &by_admin, "")).await;
+    seen.hear("revokeToken", "last_admin", &answer);
+    let body = r#"{"name": "admin", "role": "viewer"}"#;
+    let answer = rig.ask(request(Method::POST, "/tokens", &by_admin, body)).await;
+    seen.hear("createToken", "name_taken", &answer);
+    let with_key = [by_admin[0], ("idempotency-key", "k")];
+    let answer = rig.ask(request(Method::POST, "/tokens", &with_key, body)).await;
+    seen.hear("createToken", "bad_request", &answer);
 }
 
 async fn in_the_wrong_state(seen: &mut Seen) {
@@ -213,8 +229,13 @@ async fn keys(seen: &mut Seen) {
     let ask = async |body: &'static str| {
         rig.ask(request(Method::POST, "/workflows/w/runs", &key, body)).await
     };
-    let who =
-        Who { name: "anonymous".into(), role: Role::Admin, token: None, from: "127.0.0.1".into() };
+    let who = Who {
+        name: "anonymous".into(),
+        role: Role::Admin,
+        token: None,
+        pass: None,
+        from: "127.0.0.1".into(),
+    };
     let headers =
         HeaderMap::from_iter([("idempotency-key".parse().unwrap(), "k".parse().unwrap())]);
     let held = claim(&rig.app, &who, &headers, ("trigger w", b"{}")).await.unwrap();

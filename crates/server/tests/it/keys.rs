@@ -36,6 +36,7 @@ async fn a_key_whose_request_is_under_way_is_refused() {
         name: "anonymous".into(),
         role: mainspring_core::kernel::record::Role::Admin,
         token: None,
+        pass: None,
         from: "127.0.0.1".into(),
     };
     let headers = [("idempotency-key".parse().unwrap(), "k".parse().unwrap())];

@@ -11,6 +11,7 @@ mod runs;
 mod keys;
 mod leaving;
 mod permissions;
+mod tokens;
 mod hostile;
 mod streams;
 mod codes;

@@ -15,7 +15,7 @@ use mainspring_engine::{Engine, EngineConfig, Executors, Load, Reports};
 use mainspring_server::auth::secret;
 use mainspring_server::auth::who::Peer;
 use mainspring_server::routes::router::router;
-use mainspring_server::{App, Config, Hub, Scope};
+use mainspring_server::{App, Config, Hub, Listen, Scope};
 use mainspring_store::MemoryBlobs;
 use serde_json::Value;
 use std::sync::Arc;
@@ -29,6 +29,22 @@ pub const RETENTION: Span = Span::from_secs(3_600);
 
 /// For bodies: they are there at once.
 const PATIENCE: Duration = Duration::from_secs(600);
+
+/// What is unusual about a rig.
+struct Setup {
+    /// Permits for work.
+    total: u32,
+    read_time_max: Duration,
+    scope: Scope,
+    listen: Vec<Listen>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        let (scope, listen) = (Scope::Everything, Vec::new());
+        Self { total: 0, read_time_max: PATIENCE, scope, listen }
+    }
+}
 
 pub struct Rig {
     pub app: App,
@@ -65,24 +81,30 @@ impl Answer {
 impl Rig {
     /// One where no attempt ever starts: there is nobody to carry it out.
     pub async fn new() -> Self {
-        Self::with((0, PATIENCE), Scope::Everything, |_| Executors::new()).await
+        Self::with(Setup::default(), |_| Executors::new()).await
     }
 
     /// One that serves only so much.
     pub async fn within(scope: Scope) -> Self {
-        Self::with((0, PATIENCE), scope, |_| Executors::new()).await
+        Self::with(Setup { scope, ..Setup::default() }, |_| Executors::new()).await
     }
 
     /// One that waits for nobody's body.
     pub async fn impatient() -> Self {
-        let moment = Duration::from_millis(1);
-        Self::with((0, moment), Scope::Everything, |_| Executors::new()).await
+        let read_time_max = Duration::from_millis(1);
+        Self::with(Setup { read_time_max, ..Setup::default() }, |_| Executors::new()).await
+    }
+
+    /// One that other machines can reach.
+    pub async fn exposed() -> Self {
+        let listen = vec![Listen::Tcp("0.0.0.0:0".parse().unwrap())];
+        Self::with(Setup { listen, ..Setup::default() }, |_| Executors::new()).await
     }
 
     /// One whose tasks are carried out by hand.
     pub async fn at_work() -> (Self, Arc<ByHand>) {
         let mut hand = None;
-        let rig = Self::with((100, PATIENCE), Scope::Everything, |reports| {
+        let rig = Self::with(Setup { total: 100, ..Setup::default() }, |reports| {
             let made = hand.insert(Arc::new(ByHand::new(reports)));
             Executors::from([(ExecutorKind::Process, Arc::clone(made) as _)])
         });
@@ -91,8 +113,7 @@ impl Rig {
     }
 
     async fn with(
-        (total, read_time_max): (u32, Duration),
-        scope: Scope,
+        Setup { total, read_time_max, scope, listen }: Setup,
         executors: impl FnOnce(Arc<dyn Reports>) -> Executors,
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -111,7 +132,7 @@ impl Rig {
         };
         let engine = Engine::start(config, |reports| Ok(executors(reports))).await.unwrap();
         let config = Config {
-            listen: Vec::new(),
+            listen,
             insecure: false,
             hosts: Vec::new(),
             tls: None,
