@@ -20,6 +20,7 @@ pub mod change;
 pub mod definitions;
 pub mod find;
 mod log_body;
+mod byte_range;
 pub mod routes;
 pub mod events;
 pub mod metrics;

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::auth::who::Viewer;
+use crate::byte_range::ByteRange;
 use crate::events::follow::follow;
 use crate::events::stream::Heard;
 use crate::extract::{Path, Query};
@@ -74,7 +75,7 @@ pub async fn logs(
     if query.tail.is_some_and(|tail| tail > TAIL_MAX) {
         return Err(Problem::new(Code::BadQuery, format!("tail: at most {TAIL_MAX}")));
     }
-    let range = range(&headers)?;
+    let range = ByteRange::asked(&headers);
     let found = app.found(run_id(&id)?).await?;
     let no = found.task_no(&name)?;
     if query.follow == Some(true) || wants_events(&headers) {
@@ -82,7 +83,7 @@ pub async fn logs(
         return Ok(follow(app, who, (found.run.head.id, no), &headers).into_response());
     }
     let Some(attempt) = choose(&app, &found, no, query.attempt).await? else {
-        return Ok(text(StatusCode::OK, Body::empty()));
+        return Ok(nothing(range));
     };
     let shown = Shown {
         app,
@@ -94,9 +95,7 @@ pub async fn logs(
         None => shown,
         Some(count) => shown.last(count).await?,
     };
-    let Some(rendered) = shown.open().await? else {
-        return Ok(text(StatusCode::OK, Body::empty()));
-    };
+    let Some(rendered) = shown.open().await? else { return Ok(nothing(range)) };
     match range {
         None => Ok(text(StatusCode::OK, streamed(rendered))),
         Some(range) => partial(&shown, rendered, range).await,
@@ -179,35 +178,24 @@ fn text(status: StatusCode, body: Body) -> Response {
     (status, headers, body).into_response()
 }
 
-/// First byte and last byte, both included.
-fn range(headers: &HeaderMap) -> Result<Option<(u64, u64)>, Problem> {
-    let Some(value) = headers.get(header::RANGE) else { return Ok(None) };
-    let spec = value.to_str().ok().and_then(|text| text.strip_prefix("bytes="));
-    let parsed = spec.and_then(|spec| {
-        let (first, last) = spec.split_once('-')?;
-        let first = first.trim().parse().ok()?;
-        let last = match last.trim() {
-            "" => u64::MAX,
-            last => last.parse().ok()?,
-        };
-        (first <= last).then_some((first, last))
-    });
-    let wrong = || Problem::new(Code::BadRange, "one range like `bytes=0-99` or `bytes=100-`");
-    parsed.ok_or_else(wrong).map(Some)
+fn nothing(range: Option<ByteRange>) -> Response {
+    match range {
+        None => text(StatusCode::OK, Body::empty()),
+        Some(_) => outside(0),
+    }
+}
+
+/// Whoever waits for more learns how much there is.
+fn outside(total: u64) -> Response {
+    let problem = Problem::new(Code::BadRange, format!("there are {total} bytes"));
+    ([(header::CONTENT_RANGE, format!("bytes */{total}"))], problem).into_response()
 }
 
 /// The text is made twice: once to know how long it is, once to send a part of it.
-async fn partial(
-    shown: &Shown,
-    rendered: Rendered,
-    (first, last): (u64, u64),
-) -> Result<Response, Problem> {
+async fn partial(shown: &Shown, rendered: Rendered, range: ByteRange) -> Result<Response, Problem> {
     let counted = tokio::task::spawn_blocking(move || bytes_in(rendered)).await;
     let total = counted.map_err(|_| broken())?.map_err(LogError::from)?;
-    if first >= total {
-        return Err(Problem::new(Code::BadRange, format!("there are {total} bytes")));
-    }
-    let end = last.min(total - 1);
+    let Some((first, end)) = range.of(total) else { return Ok(outside(total)) };
     let again = shown.open().await?.ok_or_else(broken)?;
     let mut response = text(StatusCode::PARTIAL_CONTENT, streamed(Part::of(again, first, end)));
     let range = format!("bytes {first}-{end}/{total}");

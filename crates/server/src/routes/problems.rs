@@ -168,6 +168,7 @@ fn response(status: u16, codes: &[Code]) -> Response {
     };
     match status {
         401 => response.header("www-authenticate", header(Type::String, "`Bearer`")).build(),
+        416 => response.header("content-range", header(Type::String, "`bytes */LENGTH`")).build(),
         503 => response.header("retry-after", header(Type::Integer, "in seconds")).build(),
         _ => response.build(),
     }

@@ -93,7 +93,7 @@ async fn misunderstood(seen: &mut Seen) {
     let text = [("content-type", "text/csv")];
     let answer = rig.ask(request(Method::POST, "/workflows", &text, "x")).await;
     seen.hear("deployWorkflow", "media_type", &answer);
-    let range = [("range", "bytes=9-1")];
+    let range = [("range", "bytes=9-")];
     let path = format!("/runs/{id}/tasks/a/logs");
     seen.hear("taskLog", "bad_range", &rig.ask(request(Method::GET, &path, &range, "")).await);
     seen.hear("deployWorkflow", "bad_definition", &rig.deploy("name: 1").await);

@@ -91,7 +91,31 @@ async fn any_part_of_a_log_can_be_asked_for() {
     }
     let rest = part(&rig, &path, "bytes=100000-").await;
     assert!(rest.text == String::from_utf8_lossy(&shown.as_bytes()[100_000..]));
-    assert_eq!(part(&rig, &path, &format!("bytes={total}-")).await.code(), "bad_range");
+    let end = part(&rig, &path, "bytes=-11").await;
+    assert_eq!(end.headers["content-range"], format!("bytes {}-{}/{total}", total - 11, total - 1));
+    assert!(end.text == shown[total - 11..]);
+    for outside in [format!("bytes={total}-"), "bytes=-0".to_owned()] {
+        let answer = part(&rig, &path, &outside).await;
+        assert_eq!(answer.code(), "bad_range");
+        assert_eq!(answer.headers["content-range"], format!("bytes */{total}"));
+    }
+    for other in ["lines=0-9", "bytes=0-1,3-4", "bytes=9-1"] {
+        let answer = part(&rig, &path, other).await;
+        assert_eq!(answer.status, StatusCode::OK, "{other}");
+        assert!(answer.text == shown, "{other}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_has_no_parts() {
+    let rig = Rig::new().await;
+    let id = rig.run().await;
+    let path = format!("/runs/{id}/tasks/a/logs");
+    let answer = part(&rig, &path, "bytes=0-").await;
+    assert_eq!(
+        (answer.code().as_str(), &answer.headers["content-range"]),
+        ("bad_range", &"bytes */0".parse().unwrap())
+    );
 }
 
 #[tokio::test]
