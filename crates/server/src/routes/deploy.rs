@@ -118,7 +118,7 @@ fn fault(found: &Diagnostic) -> Fault {
     Fault {
         code: Some(found.code.word()),
         message: found.message.clone(),
-        path: None,
+        path: Some(found.path.clone()),
         line: u32::try_from(found.span.line).ok(),
         column: u32::try_from(found.span.column).ok(),
         hint: found.hint.clone(),

@@ -70,6 +70,8 @@ async fn a_definition_with_errors_says_where() {
     assert_eq!(answer.code(), "bad_definition");
     let problem = answer.json();
     assert_eq!(problem["errors"][0]["line"], 3);
+    assert_eq!(problem["errors"][0]["column"], 7);
+    assert_eq!(problem["errors"][0]["path"], "/tasks/a/runn");
     assert!(problem["errors"][0]["code"].is_string());
     assert_eq!(rig.get("/workflows/w").await.code(), "workflow_not_found");
 }
