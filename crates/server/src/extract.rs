@@ -1,5 +1,7 @@
 //! What a handler is given. Whatever does not fit is a problem, never plain text.
 
+pub use crate::query::Query;
+
 use crate::app::App;
 use crate::problem::{Code, Fault, Problem};
 use crate::room::Share;
@@ -11,22 +13,6 @@ use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
 use mainspring_core::limits::DEFINITION_BYTES_MAX;
 use serde::de::DeserializeOwned;
-
-/// A query whose every field is known.
-#[derive(Clone, Copy, Debug)]
-pub struct Query<T>(pub T);
-
-impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Query<T> {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let wrong = |error: axum::extract::rejection::QueryRejection| {
-            Problem::new(Code::BadQuery, error.body_text())
-        };
-        let query = axum::extract::Query::<T>::try_from_uri(&parts.uri).map_err(wrong)?;
-        Ok(Self(query.0))
-    }
-}
 
 /// The parts of a path.
 #[derive(Clone, Copy, Debug)]

@@ -11,6 +11,7 @@ pub mod config;
 pub mod app;
 pub mod problem;
 pub mod room;
+mod query;
 pub mod extract;
 pub mod whole;
 pub mod cursor;

@@ -27,6 +27,8 @@ pub struct RunView {
     pub version: u32,
     pub status: RunStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_reason: Option<PausedReason>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<Hold>,
     pub input: Json,
     pub labels: BTreeMap<String, String>,
@@ -44,6 +46,15 @@ pub struct RunView {
     pub error: Option<RunError>,
     /// `total`, then tasks by state; only states that occur.
     pub tasks: BTreeMap<&'static str, u32>,
+}
+
+/// Why a run is paused.
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PausedReason {
+    /// Somebody holds it: `held` says who, and since when.
+    Person,
 }
 
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -142,6 +153,7 @@ pub fn run_view(head: &RunHead, progress: &RunProgress) -> RunView {
         workflow: head.workflow.to_string(),
         version: head.version,
         status: progress.status,
+        paused_reason: (progress.status == RunStatus::Paused).then_some(PausedReason::Person),
         held: progress.hold.clone(),
         input: head.input.clone(),
         labels: head.labels.clone(),

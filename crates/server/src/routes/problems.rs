@@ -105,7 +105,8 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operati
 }
 
 fn codes((method, path): (Method, &str), id: &str, operation: &Operation) -> BTreeSet<Code> {
-    let mut codes = BTreeSet::new();
+    // Whoever takes no query refuses one.
+    let mut codes = BTreeSet::from([Code::BadQuery]);
     if id == "alive" {
         return codes;
     }
@@ -146,8 +147,7 @@ fn of_path(path: &str) -> impl Iterator<Item = Code> {
 fn of_parameter(parameter: &RefOr<Parameter>) -> Vec<Code> {
     let RefOr::T(parameter) = parameter else { return Vec::new() };
     match (&parameter.parameter_in, parameter.name.as_str()) {
-        (ParameterIn::Query, "cursor") => vec![Code::BadQuery, Code::BadCursor],
-        (ParameterIn::Query, _) => vec![Code::BadQuery],
+        (ParameterIn::Query, "cursor") => vec![Code::BadCursor],
         (ParameterIn::Header, "Idempotency-Key") => {
             vec![Code::BadRequest, Code::KeyInFlight, Code::KeyReused]
         }

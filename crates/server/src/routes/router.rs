@@ -1,7 +1,8 @@
 //! All routes, and the OpenAPI file that comes from them.
 
 use super::openapi::{Doc, Made};
-use super::{absent, problems, versions, workflows};
+use super::unasked::Asked;
+use super::{absent, attempts, problems, unasked, versions, workflows};
 use super::{audit, deploy, diff, health, logs, orders, runs, session, tasks, tokens, trigger};
 use crate::access;
 use crate::app::App;
@@ -32,13 +33,14 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(trigger::trigger))
         .routes(routes!(runs::list))
         .routes(routes!(runs::get))
+        .routes(routes!(attempts::of_run))
         .routes(routes!(orders::cancel))
         .routes(routes!(orders::pause))
         .routes(routes!(orders::resume))
         .routes(routes!(orders::retry))
         .routes(routes!(tasks::list))
         .routes(routes!(tasks::get))
-        .routes(routes!(tasks::attempts_of))
+        .routes(routes!(attempts::of_task))
         .routes(routes!(logs::logs))
         .routes(routes!(orders::cancel_task))
         .routes(routes!(orders::pause_task))
@@ -60,13 +62,14 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
 
 pub fn router(app: App) -> Router {
     let (router, api) = described();
-    let made = Made::of(&api);
+    let (asked, made) = (Asked::of(&api), Made::of(&api));
     let page = made.clone();
     let compressed = SizeAbove::new(COMPRESSED_FROM_BYTES)
         .and(NotForContentType::const_new("text/event-stream"));
     router
         .route("/openapi.json", get(move || async move { made.json() }))
         .route("/docs", get(move || async move { page.page() }))
+        .route_layer(axum::middleware::from_fn_with_state(asked, unasked::refuse))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(CompressionLayer::new().gzip(true).compress_when(compressed))

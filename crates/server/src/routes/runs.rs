@@ -16,14 +16,16 @@ use mainspring_core::view::shapes::{RunView, run_view};
 use mainspring_store::RunsQuery;
 use serde::Deserialize;
 use utoipa::IntoParams;
+use utoipa::openapi::schema::{Array, ArrayBuilder, ObjectBuilder, Type};
 
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// Only these states, separated by commas.
+    /// Only these states: separated by commas, or each in a parameter of its own.
+    #[serde(default)]
     #[param(value_type = Option<Vec<RunStatus>>, style = Form, explode = false, min_items = 1)]
-    status: Option<String>,
+    status: Vec<String>,
     /// Only runs of this workflow.
     workflow: Option<String>,
     /// Accepted at this moment or later.
@@ -32,9 +34,10 @@ pub struct ListQuery {
     /// Accepted before this moment.
     #[param(value_type = Option<Timestamp>)]
     until: Option<String>,
-    /// Only runs with these labels: `key=value`, separated by commas.
-    #[param(pattern = "^[^=,]+=[^,]*(,[^=,]+=[^,]*)*$")]
-    label: Option<String>,
+    /// Only runs with this label, `key=value`; given more than once, with all of them.
+    #[serde(default)]
+    #[param(schema_with = labels_schema, style = Form, explode = true)]
+    label: Vec<String>,
     /// Items on a page, from 1 to 1,000; 50 if not said.
     #[param(minimum = 1, maximum = 1_000)]
     limit: Option<usize>,
@@ -46,18 +49,23 @@ pub struct ListQuery {
 impl ListQuery {
     fn to_query(&self, limit: usize) -> Result<RunsQuery, Problem> {
         Ok(RunsQuery {
-            statuses: self.status.as_deref().map(statuses).transpose()?.unwrap_or_default(),
+            statuses: statuses(&self.status)?,
             workflow: self.workflow.clone(),
             since: self.since.as_deref().map(|text| moment("since", text)).transpose()?,
             until: self.until.as_deref().map(|text| moment("until", text)).transpose()?,
-            labels: self.label.as_deref().map(labels).transpose()?.unwrap_or_default(),
+            labels: self.label.iter().map(|pair| label(pair)).collect::<Result<_, _>>()?,
             after: self.cursor.as_deref().map(cursor::decode_run).transpose()?,
             limit,
         })
     }
 }
 
-fn statuses(text: &str) -> Result<Vec<RunStatus>, Problem> {
+fn labels_schema() -> Array {
+    let label = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[^=]+="));
+    ArrayBuilder::new().items(label).min_items(Some(1)).build()
+}
+
+fn statuses(given: &[String]) -> Result<Vec<RunStatus>, Problem> {
     let one = |word: &str| {
         let known = RunStatus::ALL.iter().copied().find(|status| status.word() == word);
         known.ok_or_else(|| {
@@ -66,7 +74,7 @@ fn statuses(text: &str) -> Result<Vec<RunStatus>, Problem> {
             Problem::new(Code::BadQuery, detail)
         })
     };
-    text.split(',').map(one).collect()
+    given.iter().flat_map(|text| text.split(',')).map(one).collect()
 }
 
 fn moment(field: &str, text: &str) -> Result<Timestamp, Problem> {
@@ -76,12 +84,11 @@ fn moment(field: &str, text: &str) -> Result<Timestamp, Problem> {
     })
 }
 
-fn labels(text: &str) -> Result<Vec<(String, String)>, Problem> {
-    let one = |pair: &str| match pair.split_once('=') {
+fn label(pair: &str) -> Result<(String, String), Problem> {
+    match pair.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err(Problem::new(Code::BadQuery, format!("label: '{pair}' is not `key=value`"))),
-    };
-    text.split(',').map(one).collect()
+    }
 }
 
 /// Lists runs, newest first, with the counts that are stored.

@@ -1,4 +1,4 @@
-//! `/runs/{id}/tasks`: a run's tasks and their attempts.
+//! `/runs/{id}/tasks`: a run's tasks.
 
 use super::page::{Page, limit};
 use crate::app::App;
@@ -10,7 +10,7 @@ use crate::problem::{Code, Problem};
 use axum::Json;
 use axum::extract::State;
 use mainspring_core::ids::RunId;
-use mainspring_core::view::shapes::{AttemptView, TaskView, attempts};
+use mainspring_core::view::shapes::TaskView;
 use mainspring_core::view::word::Word;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -19,9 +19,10 @@ use utoipa::IntoParams;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// Only these states, separated by commas.
+    /// Only these states: separated by commas, or each in a parameter of its own.
+    #[serde(default)]
     #[param(value_type = Option<Vec<Word>>, style = Form, explode = false, min_items = 1)]
-    status: Option<String>,
+    status: Vec<String>,
     /// Items on a page, from 1 to 1,000; 50 if not said.
     #[param(minimum = 1, maximum = 1_000)]
     limit: Option<usize>,
@@ -30,7 +31,7 @@ pub struct ListQuery {
     cursor: Option<String>,
 }
 
-fn statuses(text: &str) -> Result<Vec<Word>, Problem> {
+fn statuses(given: &[String]) -> Result<Vec<Word>, Problem> {
     let one = |word: &str| {
         let known = Word::ALL.iter().copied().find(|known| known.text() == word);
         known.ok_or_else(|| {
@@ -39,7 +40,7 @@ fn statuses(text: &str) -> Result<Vec<Word>, Problem> {
             Problem::new(Code::BadQuery, detail)
         })
     };
-    text.split(',').map(one).collect()
+    given.iter().flat_map(|text| text.split(',')).map(one).collect()
 }
 
 /// Lists a run's tasks in the order of its definition.
@@ -53,7 +54,7 @@ pub async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Json<Page<TaskView>>, Problem> {
     let limit = limit(query.limit)?;
-    let wanted = query.status.as_deref().map(statuses).transpose()?.unwrap_or_default();
+    let wanted = statuses(&query.status)?;
     let after = query.cursor.as_deref().map(cursor::decode_number).transpose()?;
     let from = usize::try_from(after.map_or(0, |at| at.saturating_add(1))).unwrap_or(usize::MAX);
     let (_, tasks) = app.found(run_id(&id)?).await?.show();
@@ -76,23 +77,4 @@ pub async fn get(
     let found = app.found(run_id(&id)?).await?;
     let no = found.task_no(&name)?;
     Ok(Json(found.show().1.swap_remove(no.position())))
-}
-
-/// Lists a task's attempts, the current one last.
-#[utoipa::path(get, path = "/runs/{id}/tasks/{name}/attempts", operation_id = "listAttempts", tag = "tasks",
-    params(("id" = RunId, Path), ("name" = String, Path)),
-    responses((status = 200, body = Page<AttemptView>)))]
-pub async fn attempts_of(
-    State(app): State<App>,
-    Viewer(_): Viewer,
-    Path((id, name)): Path<(String, String)>,
-) -> Result<Json<Page<AttemptView>>, Problem> {
-    let found = app.found(run_id(&id)?).await?;
-    let no = found.task_no(&name)?;
-    let Some(row) = found.row(no) else {
-        return Ok(Json(Page { items: Vec::new(), next_cursor: None }));
-    };
-    let mut history = app.store.attempts(found.run.head.key).await?;
-    history.retain(|past| past.task.no == no);
-    Ok(Json(Page { items: attempts(&history, row), next_cursor: None }))
 }

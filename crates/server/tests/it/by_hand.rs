@@ -30,6 +30,12 @@ impl ByHand {
         held.wait_for(|held| held.contains_key(task)).await.unwrap();
     }
 
+    /// Waits until this task is no longer at work, and that is recorded.
+    pub async fn gone(&self, task: &str) {
+        let mut held = self.held.subscribe();
+        held.wait_for(|held| !held.contains_key(task)).await.unwrap();
+    }
+
     pub fn end(&self, task: &str, outcome: Outcome) {
         let ticket = self.held.borrow()[task];
         let log = Some(Log::Inline(LOG.as_bytes().into()));

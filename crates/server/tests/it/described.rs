@@ -1,6 +1,6 @@
 //! The OpenAPI file: what it says, and that it says all of it.
 
-use crate::rig::Rig;
+use crate::rig::{Rig, request};
 use axum::http::StatusCode;
 use mainspring_server::problem::Code;
 
@@ -47,6 +47,25 @@ async fn every_operation_has_a_name_of_its_own() {
             assert!(names.insert(name), "{path}: {}", operation["operationId"]);
         }
     }
+}
+
+/// What is misspelt or misplaced is never ignored, by any route.
+#[tokio::test]
+async fn no_operation_takes_a_field_that_it_does_not_know() {
+    let rig = Rig::new().await;
+    let api = rig.get("/openapi.json").await.json();
+    for (path, item) in api["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let path = path.replace('{', "").replace('}', "");
+            let method = method.to_uppercase().parse().unwrap();
+            let answer = rig.ask(request(method, &format!("{path}?nope=1"), &[], "")).await;
+            assert_eq!(answer.code(), "bad_query", "{path}");
+            let says = operation["responses"]["400"]["description"].as_str().unwrap_or_default();
+            assert!(says.contains("`bad_query`"), "{path}: {says}");
+        }
+    }
+    assert_eq!(rig.get("/openapi.json?x").await.code(), "bad_query");
+    assert_eq!(rig.get("/healthz?").await.status, StatusCode::OK);
 }
 
 /// Absent fields are absent: null would be one more thing to be ready for.

@@ -2,6 +2,7 @@
 
 use crate::rig::{NOOPS, Rig};
 use axum::http::StatusCode;
+use mainspring_core::work::Outcome;
 
 #[tokio::test]
 async fn a_run_is_accepted_shown_and_listed() {
@@ -47,6 +48,85 @@ async fn labels_are_kept_and_found() {
     assert_eq!(rig.get("/runs?label=team").await.code(), "bad_query");
     let refused = rig.post("/workflows/w/runs", r#"{"priority": 2000000000}"#).await;
     assert_eq!(refused.code(), "bad_body");
+}
+
+#[tokio::test]
+async fn filters_are_given_as_often_as_needed() {
+    let rig = Rig::new().await;
+    rig.deploy(NOOPS).await;
+    for labels in [r#"{"a": "x,y=z", "b": "1"}"#, r#"{"a": "x,y=z"}"#, r#"{"b": "1"}"#] {
+        rig.post("/workflows/w/runs", &format!(r#"{{"labels": {labels}}}"#)).await;
+    }
+    for (query, count) in [
+        ("label=a=x,y=z", 2),
+        ("label=a=x", 0),
+        ("label=a=x,y=z&label=b=1", 1),
+        ("label=b%3D1", 2),
+        ("status=failed&status=success", 3),
+        ("status=failed,success&status=paused", 3),
+        ("status=failed&status=paused", 0),
+    ] {
+        let found = rig.get(&format!("/runs?{query}")).await.json();
+        assert_eq!(found["items"].as_array().unwrap().len(), count, "{query}");
+    }
+    assert_eq!(rig.get("/runs?limit=1&limit=2").await.code(), "bad_query");
+    assert_eq!(rig.get("/runs?status=failed&status=nope").await.code(), "bad_query");
+    let run = rig.get("/runs?limit=1").await.json()["items"][0]["id"].clone();
+    let tasks = format!("/runs/{}/tasks?status=failed&status=success", run.as_str().unwrap());
+    assert_eq!(rig.get(&tasks).await.json()["items"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_paused_run_says_why() {
+    let rig = Rig::new().await;
+    // Nothing has room to run here.
+    rig.deploy("name: w\ntasks: {a: {run: x}}\n").await;
+    let run = rig.post("/workflows/w/runs", "{}").await.json();
+    assert!(run.get("paused_reason").is_none());
+    let path = format!("/runs/{}", run["id"].as_str().unwrap());
+    let paused = rig.post(&format!("{path}/pause"), "").await.json();
+    assert_eq!((&paused["status"], &paused["paused_reason"]), (&"paused".into(), &"person".into()));
+    assert_eq!(paused["held"]["by"], "anonymous");
+    assert_eq!(rig.get("/runs").await.json()["items"][0]["paused_reason"], "person");
+    let resumed = rig.post(&format!("{path}/resume"), "").await.json();
+    assert!(resumed.get("paused_reason").is_none());
+}
+
+#[tokio::test]
+async fn all_attempts_of_a_run_come_as_one_list() {
+    let (rig, hand) = Rig::at_work().await;
+    rig.deploy("name: w\ntasks:\n  a: {run: x}\n  b: {run: x, depends_on: [a]}\n  c: {noop: {}}\n")
+        .await;
+    let run = rig.post("/workflows/w/runs", "{}").await.json();
+    let path = format!("/runs/{}", run["id"].as_str().unwrap());
+    hand.started("a").await;
+    rig.post(&format!("{path}/cancel"), "").await;
+    hand.end("a", Outcome::Stopped);
+    hand.gone("a").await;
+    let retried = rig.post(&format!("{path}/retry"), "").await;
+    assert_eq!(retried.status, StatusCode::OK, "{}", retried.text);
+    for task in ["a", "b"] {
+        hand.started(task).await;
+        hand.end(task, Outcome::Success(None));
+        hand.gone(task).await;
+    }
+    let mut seen = Vec::new();
+    let mut page = rig.get(&format!("{path}/attempts?limit=1")).await.json();
+    loop {
+        for item in page["items"].as_array().unwrap() {
+            let text = |field: &str| item[field].as_str().unwrap().to_owned();
+            seen.push(format!("{} {} {}", text("task"), item["attempt"], text("status")));
+        }
+        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        page = rig.get(&format!("{path}/attempts?limit=1&cursor={cursor}")).await.json();
+    }
+    assert_eq!(seen, ["a 1 cancelled", "a 2 success", "b 1 success"]);
+    let own = rig.get(&format!("{path}/tasks/a/attempts?limit=1")).await.json();
+    let after = own["next_cursor"].as_str().unwrap();
+    let own = rig.get(&format!("{path}/tasks/a/attempts?cursor={after}")).await.json();
+    assert_eq!((&own["items"][0]["attempt"], own.get("next_cursor")), (&2.into(), None));
+    assert!(own["items"][0].get("task").is_none());
+    assert_eq!(rig.get(&format!("{path}/attempts?cursor=x")).await.code(), "bad_cursor");
 }
 
 #[tokio::test]

@@ -97,6 +97,21 @@ async fn a_deleted_workflow_is_gone_and_comes_back() {
 }
 
 #[tokio::test]
+async fn force_is_said_by_naming_it() {
+    let rig = Rig::new().await;
+    // Nothing has room to run here.
+    rig.deploy("name: w\ntasks: {a: {run: x}}\n").await;
+    let run = rig.post("/workflows/w/runs", "{}").await.json();
+    let run = format!("/runs/{}", run["id"].as_str().unwrap());
+    assert_eq!(rig.delete("/workflows/w?force=yes").await.code(), "bad_query");
+    assert_eq!(rig.delete("/workflows/w?force=false").await.code(), "workflow_active");
+    assert_eq!(rig.delete("/workflows/w?force").await.status, StatusCode::NO_CONTENT);
+    assert_eq!(rig.get(&run).await.json()["status"], "cancelled");
+    assert_eq!(rig.post(&format!("{run}/cancel?force"), "").await.code(), "run_state");
+    assert_eq!(rig.post(&format!("{run}/tasks/a/cancel?force"), "").await.code(), "run_state");
+}
+
+#[tokio::test]
 async fn lists_go_on_where_they_ended() {
     let rig = Rig::new().await;
     for name in ["a", "b", "c"] {
