@@ -46,14 +46,19 @@ pub enum RetentionError {
 }
 
 impl Retention {
-    /// Looks now and then, for as long as it is polled.
-    pub async fn keep(self, engine: Arc<Engine>, store: Arc<dyn Store>) {
+    /// Looks now and then, for as long as it is polled. Says what could not be done.
+    pub async fn keep(
+        self,
+        engine: Arc<Engine>,
+        store: Arc<dyn Store>,
+        warn: impl Fn(&RetentionError),
+    ) {
         tokio::time::sleep(FIRST_LOOK).await;
         for look in 0.. {
             // What could not be done now is done next time.
-            let _ = self.forget(&engine, &*store, now()).await;
+            let _ = self.forget(&engine, &*store, now()).await.inspect_err(&warn);
             if look % SWEEP_LOOKS == 0 {
-                let _ = self.sweep(&*store, now()).await;
+                let _ = self.sweep(&*store, now()).await.inspect_err(&warn);
             }
             tokio::time::sleep(LOOK).await;
         }

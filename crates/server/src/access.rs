@@ -1,7 +1,9 @@
-//! Around every request: an id, the time it took, and headers that every answer has.
+//! Around every request: an id, the time it took, a line in the log, and headers that every answer
+//! has.
 
 use crate::app::App;
 use crate::cursor::encode;
+use crate::narrate::Told;
 use crate::problem::{Code, Problem};
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
@@ -15,13 +17,15 @@ const REQUEST_ID_BYTES_MAX: usize = 64;
 
 pub async fn around(State(app): State<App>, request: Request, next: Next) -> Response {
     let began = Instant::now();
-    let id = request_id(&request);
+    let (id, told) = (request_id(&request), Told::of(&request));
     let mut response = if app.is_ready.load(Ordering::Relaxed) || is_probe(&request) {
         next.run(request).await
     } else {
         Problem::new(Code::Stopping, "try another server, or this one in a moment").into_response()
     };
-    app.metrics.answered(response.status().as_u16(), began.elapsed());
+    let took = began.elapsed();
+    app.metrics.answered(response.status().as_u16(), took);
+    told.answered(&id, &response, took);
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

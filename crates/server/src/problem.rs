@@ -156,6 +156,8 @@ impl IntoResponse for Problem {
             }
             _ => {}
         }
+        // For whoever writes the log.
+        response.extensions_mut().insert(self);
         response
     }
 }

@@ -65,7 +65,8 @@ async fn live(settings: Settings) -> Result<Exit> {
         info!(%address, "listening");
     }
     let retention = Retention { runs: settings.retention.value, logs };
-    let retention = tokio::spawn(retention.keep(Arc::clone(&engine), store));
+    let retention =
+        tokio::spawn(retention.keep(Arc::clone(&engine), store, narrate::retention_failed));
     let (stop, stopping) = oneshot::channel();
     let serving = tokio::spawn(server.run(async {
         // An error is a server that was left behind.

@@ -2,6 +2,7 @@
 
 use mainspring_core::ids::AttemptId;
 use mainspring_engine::events::{Event, Observer};
+use mainspring_engine::retention::RetentionError;
 use mainspring_server::Hub;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
@@ -19,6 +20,10 @@ pub fn begin() {
     } else {
         shown.json().flatten_event(true).init();
     }
+}
+
+pub fn retention_failed(why: &RetentionError) {
+    warn!(%why, "what is old was not removed: it is tried again later");
 }
 
 /// Tells the hub, and says aloud when the store fails.

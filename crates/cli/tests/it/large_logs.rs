@@ -189,9 +189,9 @@ fn a_disk_that_is_full_for_a_blob_loses_no_log() {
     let bench = Bench::with(MIDDLE);
     write_lines(&bench.path("big"), 6_000_000);
     fs::create_dir(bench.path("disk")).expect("made");
-    // The log takes up 8 MB, its blob another 5: there is room for one of them.
+    // The log takes up 6 MB, its blob another 5: there is room for one of them.
     let script = "
-        mount -t tmpfs -o size=11m none disk || exit 90
+        mount -t tmpfs -o size=9m none disk || exit 90
         $M run w.yaml --data disk/data || exit 91
         ls disk/data/logs disk/data/blobs/*
         $M logs last a --data disk/data > read

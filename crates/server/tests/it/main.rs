@@ -18,3 +18,4 @@ mod codes;
 mod log_parts;
 mod described;
 mod scope;
+mod told;
