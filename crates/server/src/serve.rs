@@ -27,8 +27,9 @@ use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt as _;
 
-/// Open connections at once; more wait to be accepted.
-const CONNECTIONS_MAX: usize = 4_096;
+/// Open connections at once; more wait to be accepted. Each door has its own: strangers who take
+/// all places at one do not keep the owner from the socket.
+const CONNECTIONS_MAX: u32 = 4_096;
 /// A head is small: however long a body may take, this is enough for it.
 const HEADER_TIME_MAX: Duration = Duration::from_secs(10);
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
@@ -107,7 +108,7 @@ impl Server {
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let routes = Arc::new(Routes { app: self.app.clone(), router: OnceLock::new() });
         let (closing, closed) = watch::channel(false);
-        let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let mut rooms = Vec::new();
         let mut accepting = tokio::task::JoinSet::new();
         for door in self.doors {
             let house = House {
@@ -116,7 +117,9 @@ impl Server {
                 head_time_max: self.app.config.read_time_max.min(HEADER_TIME_MAX),
                 closed: closed.clone(),
             };
+            let room = Arc::new(Semaphore::new(CONNECTIONS_MAX as usize));
             let keeper = Keeper { house, room: Arc::clone(&room) };
+            rooms.push(room);
             accepting.spawn(keeper.keep(door));
         }
         accepting.spawn(sessions::keep(self.app.clone()));
@@ -124,9 +127,13 @@ impl Server {
         self.app.is_ready.store(false, Ordering::Relaxed);
         self.app.draining.send_replace(true);
         let _ = closing.send(true);
-        let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
-        let drained = tokio::time::timeout(self.app.config.drain, room.acquire_many(all)).await;
-        drop(drained);
+        let drained = async {
+            for room in rooms {
+                drop(room.acquire_many(CONNECTIONS_MAX).await);
+            }
+        };
+        // Whoever takes longer is left.
+        let _ = tokio::time::timeout(self.app.config.drain, drained).await;
         accepting.shutdown().await;
     }
 }

@@ -24,8 +24,9 @@ use tokio::sync::watch;
 
 /// How often a live log is looked at.
 const LOOK: Duration = Duration::from_millis(200);
-/// Lines taken at once.
+/// Lines taken at once, and bytes of them: all that is held for a reader who does not read.
 const LINES: usize = 500;
+const BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Serialize)]
 struct OneLine<'a> {
@@ -235,11 +236,13 @@ fn event(line: &Line, (attempt, number): (u32, u64)) -> Event {
 }
 
 fn take(mut log: LogText, is_whole: bool) -> io::Result<(Vec<Line>, LogText)> {
-    let mut lines = Vec::new();
-    while lines.len() < LINES {
+    let (mut lines, mut bytes) = (Vec::new(), 0);
+    while lines.len() < LINES && bytes < BYTES {
         let next = if is_whole { log.next() } else { log.next_written() };
         let Some(line) = next else { break };
-        lines.push(line?);
+        let line = line?;
+        bytes += line.text.len();
+        lines.push(line);
     }
     Ok((lines, log))
 }
