@@ -56,7 +56,7 @@ async fn no_operation_takes_a_field_that_it_does_not_know() {
     let api = rig.get("/openapi.json").await.json();
     for (path, item) in api["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
-            let path = path.replace('{', "").replace('}', "");
+            let path = path.replace(['{', '}'], "");
             let method = method.to_uppercase().parse().unwrap();
             let answer = rig.ask(request(method, &format!("{path}?nope=1"), &[], "")).await;
             assert_eq!(answer.code(), "bad_query", "{path}");
