@@ -32,15 +32,16 @@ pub fn runs(args: &RunsArgs) -> Result<Exit> {
 }
 
 async fn asked(client: &Client, args: &RunsArgs) -> Result<Vec<Tree>> {
-    let list = |words: Vec<String>| Some(words.join(",")).filter(|text| !text.is_empty());
-    let statuses = args.statuses.iter().map(|status| status.word().to_owned());
-    let labels = args.labels.iter().map(|(key, value)| format!("{key}={value}"));
-    let ask = Ask::get(&["runs"])
-        .with_some("status", list(statuses.collect()).as_ref())
+    let mut ask = Ask::get(&["runs"])
         .with_some("workflow", args.workflow.as_ref())
-        .with_some("label", list(labels.collect()).as_ref())
         .with_some("since", args.since.as_ref())
         .with_some("until", args.until.as_ref());
+    for status in &args.statuses {
+        ask = ask.with("status", status.word());
+    }
+    for (key, value) in &args.labels {
+        ask = ask.with("label", &format!("{key}={value}"));
+    }
     Ok(items(client, &ask, args.limit).await?)
 }
 

@@ -6,12 +6,13 @@ use crate::client::{Ask, Client, items, look, run_id};
 use crate::exit::Exit;
 use crate::print::{Tree, document};
 use crate::{data, find, out, table, time_text};
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use mainspring_core::ids::TaskNo;
 use mainspring_core::kernel::row::AttemptRow;
 use mainspring_core::kernel::rows::Rows;
 use mainspring_core::view::shapes::{self, TaskView};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 #[derive(Serialize)]
 struct Document {
@@ -33,20 +34,28 @@ async fn asked(client: &Client, args: &ShowArgs) -> Result<Document> {
     let id = run_id(client, &args.run).await?;
     let run: Tree = client.answer(&Ask::get(&["runs", &id])).await?;
     let mut tasks = items(client, &Ask::get(&["runs", &id, "tasks"]), usize::MAX).await?;
+    let read: Vec<Task> = tasks.iter().map(Tree::read).collect::<Result<_, _>>()?;
     // A table shows attempts only where there were several.
     let least = if args.output == Format::Table { 2 } else { 1 };
-    for tree in &mut tasks {
-        let task: Task = tree.read()?;
-        let attempts = match task.attempt >= least {
-            true => {
-                let ask = Ask::get(&["runs", &id, "tasks", &task.name, "attempts"]);
-                items(client, &ask, usize::MAX).await?
-            }
-            false => Vec::new(),
-        };
-        tree.add("attempts", Tree::List(attempts));
+    let mut attempts = match read.iter().any(|task| task.attempt >= least) {
+        true => by_task(items(client, &Ask::get(&["runs", &id, "attempts"]), usize::MAX).await?)?,
+        false => BTreeMap::new(),
+    };
+    for (tree, task) in tasks.iter_mut().zip(&read) {
+        let own = attempts.remove(&task.name).unwrap_or_default();
+        tree.add("attempts", Tree::List(own));
     }
     Ok(Document { run, tasks })
+}
+
+/// Attempts by the names of their tasks, in the order they came.
+fn by_task(attempts: Vec<Tree>) -> Result<BTreeMap<String, Vec<Tree>>> {
+    let mut by_task: BTreeMap<String, Vec<Tree>> = BTreeMap::new();
+    for mut attempt in attempts {
+        let task = attempt.take("task").context("an attempt without its task")?;
+        by_task.entry(task.read()?).or_default().push(attempt);
+    }
+    Ok(by_task)
 }
 
 async fn stored(args: &ShowArgs) -> Result<Document> {

@@ -33,6 +33,13 @@ impl Tree {
             fields.push((name.to_owned(), value));
         }
     }
+
+    /// A field less: its value, if it was there.
+    pub fn take(&mut self, name: &str) -> Option<Self> {
+        let Self::Map(fields) = self else { return None };
+        let at = fields.iter().position(|(known, _)| known == name)?;
+        Some(fields.remove(at).1)
+    }
 }
 
 fn grown(raw: Box<RawValue>, depth: usize) -> serde_json::Result<Tree> {

@@ -64,6 +64,7 @@ fn workflows_and_runs(driver: &mut Driver<'_>) -> String {
     assert_eq!(driver.served.bench.hear("up"), "up\n");
     driver.ask("GET /runs", &[], "", 200);
     driver.ask("GET /runs/{id}", &[&id], "", 200);
+    driver.ask("GET /runs/{id}/attempts", &[&id], "", 200);
     driver.ask("GET /runs/{id}/tasks", &[&id], "", 200);
     driver.ask("GET /runs/{id}/tasks/{name}", &[&id, "a"], "", 200);
     driver.ask("GET /runs/{id}/tasks/{name}/attempts", &[&id, "a"], "", 200);
