@@ -153,7 +153,7 @@ pub struct ServerArgs {
     #[arg(long, value_name = "N", env = "MAINSPRING_MAX_PROCESSES")]
     pub max_processes: Option<NonZeroU32>,
     /// A variable of this environment that tasks see; may be given more than once
-    #[arg(long, value_name = "NAME", env = "MAINSPRING_PASS_ENV", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", env = "MAINSPRING_PASS_ENV", value_delimiter = ',', value_parser = variable_name)]
     pub pass_env: Vec<String>,
     /// Listen beyond this machine although no token is asked for
     #[arg(long, env = "MAINSPRING_INSECURE")]
@@ -261,7 +261,7 @@ pub struct ExplainCodeArgs {
 }
 
 /// A value has no place here: it is that of this environment.
-fn variable_name(text: &str) -> Result<String, &'static str> {
+pub fn variable_name(text: &str) -> Result<String, &'static str> {
     match text.contains('=') || text.is_empty() {
         true => Err("a variable's name, without `=` and a value"),
         false => Ok(text.to_owned()),

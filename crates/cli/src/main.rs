@@ -10,6 +10,7 @@ mod draw;
 mod pages;
 mod inputs;
 mod data;
+mod masked;
 mod find;
 mod time_text;
 mod table;

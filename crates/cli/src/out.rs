@@ -78,7 +78,11 @@ fn write_to(to: &mut dyn Write, gone: &AtomicBool, bytes: &[u8]) {
 /// Says an error with everything that caused it.
 pub fn error(error: &anyhow::Error) {
     let mut text = format!("{}: {error}\n", red("error"));
-    for cause in error.chain().skip(1) {
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        // Some name their cause themselves: what it comes down to is said once.
+        if cause.rsplit(": ").next().is_some_and(|last| text.contains(last)) {
+            continue;
+        }
         text.push_str(&format!("  because: {cause}\n"));
     }
     say(&text);

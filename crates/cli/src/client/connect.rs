@@ -24,9 +24,18 @@ pub async fn connect(target: &Target) -> Result<Line, ClientError> {
     let place = || target.to_string();
     match opened {
         Ok(Ok(line)) => Ok(line),
+        Ok(Err(source)) if is_certificate(&source) => {
+            Err(ClientError::Untrusted { place: place(), source: source.into() })
+        }
         Ok(Err(source)) => Err(ClientError::Unreachable { place: place(), source: source.into() }),
         Err(_) => Err(ClientError::Silent { place: place(), after: CONNECT_TIME_MAX }),
     }
+}
+
+/// Whether somebody answered whose certificate was refused.
+fn is_certificate(error: &io::Error) -> bool {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    matches!(cause, Some(rustls::Error::InvalidCertificate(_)))
 }
 
 async fn open(target: &Target) -> io::Result<Line> {

@@ -18,6 +18,15 @@ pub enum ClientError {
         #[source]
         source: Cause,
     },
+    #[error(
+        "{place} cannot prove that it is this server: its certificate must be for that name and \
+         be trusted here, or by the file that SSL_CERT_FILE names"
+    )]
+    Untrusted {
+        place: String,
+        #[source]
+        source: Cause,
+    },
     #[error("{place} did not answer within {} s", .after.as_secs())]
     Silent { place: String, after: Duration },
     #[error("the connection to {place} was lost")]
@@ -43,6 +52,7 @@ impl ClientError {
                 _ => Exit::Failed,
             },
             Self::Unreachable { .. }
+            | Self::Untrusted { .. }
             | Self::Silent { .. }
             | Self::Lost { .. }
             | Self::Nobody(_) => Exit::Unreachable,
@@ -56,7 +66,9 @@ impl ClientError {
         match self {
             Self::Refused(problem) => problem.status == 503,
             Self::Unreachable { .. } | Self::Silent { .. } | Self::Lost { .. } => true,
-            Self::Foreign { .. } | Self::Usage(_) | Self::Nobody(_) => false,
+            Self::Foreign { .. } | Self::Untrusted { .. } | Self::Usage(_) | Self::Nobody(_) => {
+                false
+            }
         }
     }
 

@@ -12,6 +12,7 @@ use crate::out;
 use crate::server;
 use anyhow::{Error, Result};
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
+use mainspring_store::ConnectError;
 use std::process::ExitCode;
 
 pub fn main() -> ExitCode {
@@ -70,6 +71,10 @@ fn below(matches: &ArgMatches) -> &ArgMatches {
 
 /// What has no better code was asked for wrongly.
 fn exit_of(error: &Error) -> Exit {
+    let database = error.chain().find_map(|cause| cause.downcast_ref::<ConnectError>());
+    if matches!(database, Some(ConnectError::Failed { .. })) {
+        return Exit::Unreadable;
+    }
     let client = error.chain().find_map(|cause| cause.downcast_ref::<ClientError>());
     client.map_or(Exit::Usage, ClientError::exit)
 }

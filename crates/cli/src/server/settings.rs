@@ -1,7 +1,7 @@
 //! Each setting with its origin: flags over environment over file over default.
 
 use super::file::{self, File};
-use crate::args::{DATA_DEFAULT, KeptArgs, ServerArgs};
+use crate::args::{DATA_DEFAULT, KeptArgs, ServerArgs, variable_name};
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
@@ -167,6 +167,9 @@ impl Settings {
         }
         if self.read_timeout.value == Span::ZERO {
             bail!("read_timeout is 0: no request could ever arrive");
+        }
+        for name in &self.pass_env.value {
+            variable_name(name).map_err(|why| anyhow!("pass_env `{name}`: {why}"))?;
         }
         if self.listen.value.is_empty() {
             bail!("listen is empty: name at least one address");

@@ -1,6 +1,7 @@
 //! `--print-config`: the configuration as a file that could be used, with origins as comments.
 
 use super::settings::{Setting, Settings};
+use crate::masked;
 use std::fmt::{Display, Write as _};
 
 pub fn shown(settings: &Settings) -> String {
@@ -9,7 +10,7 @@ pub fn shown(settings: &Settings) -> String {
     line(&mut text, "listen", &s.listen, |value| strings(value));
     line(&mut text, "data", &s.data, |value| quoted(&value.display()));
     if let Some(url) = &s.database.value {
-        line(&mut text, "database", &s.database, |_| quoted(&without_password(url)));
+        line(&mut text, "database", &s.database, |_| quoted(&masked::database_url(url)));
     }
     line(&mut text, "workdir", &s.workdir, |value| quoted(&value.display()));
     line(&mut text, "max_processes", &s.max_processes, ToString::to_string);
@@ -25,18 +26,6 @@ pub fn shown(settings: &Settings) -> String {
         line(&mut text, "key", &s.tls_key, |_| quoted(&key.display()));
     }
     text
-}
-
-/// What is printed is copied into tickets.
-fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return "…".to_owned() };
-    match rest.rsplit_once('@') {
-        Some((user, place)) => {
-            let user = user.split(':').next().unwrap_or_default();
-            format!("{scheme}://{user}@{place}")
-        }
-        None => url.to_owned(),
-    }
 }
 
 fn line<T>(text: &mut String, name: &str, setting: &Setting<T>, show: impl Fn(&T) -> String) {

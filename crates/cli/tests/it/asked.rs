@@ -144,4 +144,10 @@ fn a_long_path_is_no_hindrance() {
     bench.hear("up");
     bench.run(&["cancel", "last", "--data", &data]).is(0);
     assert!(!running.done().is(130).stderr.contains("note"));
+    let args = ["--data", &data, "--listen", "127.0.0.1:0"];
+    let (server, _) = crate::door::begin(&bench, &args);
+    bench.run(&["runs", "--data", &data]).is(0);
+    bench.run(&["doctor", "--data", &data]).is(0).prints("api.sock is ready");
+    server.signal(Signal::TERM);
+    server.done().is(0);
 }

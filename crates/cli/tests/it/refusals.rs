@@ -89,6 +89,17 @@ fn bad_usage_is_exit_code_2() {
     bench.run(&["run", "w.yaml", "--resume"]).is(2);
     bench.run(&["run", "w.yaml", "--max-processes", "0"]).is(2);
     bench.run(&["run", "w.yaml", "--pass-env", "A=1"]).is(2).says("a variable's name");
+    bench.run(&["server", "--pass-env", "A=1"]).is(2).says("a variable's name");
+    bench.write("bad.toml", "pass_env = [\"A=1\"]\n");
+    let config = ["server", "--print-config", "--config", "bad.toml"];
+    bench.run(&config).is(2).says("pass_env `A=1`: a variable's name");
+    let url = "postgres://u:hush@127.0.0.1:1/d?connect_timeout=1&password=hush";
+    let shown = bench.run(&["server", "--print-config", "--database", url]);
+    assert!(shown.is(0).stdout.contains("u@127.0.0.1:1/d") && !shown.stdout.contains("hush"));
+    let away = bench.run(&["server", "--database", url, "--data", "away"]);
+    away.is(3);
+    assert_eq!(away.stderr.matches("refused").count(), 1, "{}", away.stderr);
+    std::fs::remove_dir_all(bench.path("away")).expect("it was made");
     bench.run(&["runs", "--status", "great"]).is(2).says("one of pending, running");
     bench.run(&["runs"]).is(2).says("nothing has been run here yet");
     bench.run(&["run", "--resume"]).is(2).says("nothing has been run here yet");

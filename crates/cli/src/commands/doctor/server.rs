@@ -52,6 +52,9 @@ fn failed(check: &'static str, error: &ClientError) -> Finding {
         }
         ClientError::Refused(_) => "look at the server's log",
         ClientError::Usage(_) => "correct the command line or the environment",
+        ClientError::Untrusted { .. } => {
+            "name the server as its certificate does, and its issuer's file in SSL_CERT_FILE"
+        }
         _ => "start it with `mainspring server`, and check the address and the firewall",
     };
     let mut found = error.to_string().lines().next().unwrap_or_default().to_owned();
