@@ -317,6 +317,8 @@ pub struct DeleteArgs {
     pub force: bool,
     #[command(flatten)]
     pub place: PlaceArgs,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
 }
 
 #[derive(Debug, Args)]
@@ -354,6 +356,8 @@ pub enum TokensCommand {
         id: String,
         #[command(flatten)]
         place: PlaceArgs,
+        #[arg(short, long, value_enum, default_value_t = Format::Table)]
+        output: Format,
     },
 }
 

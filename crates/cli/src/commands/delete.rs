@@ -2,9 +2,11 @@
 
 use crate::args::DeleteArgs;
 use crate::client::{Ask, changing};
+use crate::data;
 use crate::exit::Exit;
-use crate::{data, out};
+use crate::print::document;
 use anyhow::{Context as _, Result};
+use serde_json::json;
 
 pub fn delete(args: &DeleteArgs) -> Result<Exit> {
     data::block_on(async {
@@ -20,7 +22,8 @@ pub fn delete(args: &DeleteArgs) -> Result<Exit> {
             );
         }
         done?;
-        out::result(&format!("workflow {}: deleted\n", args.workflow));
+        let whole = json!({ "workflow": args.workflow, "deleted": true });
+        document(args.output, &whole, || Ok(format!("workflow {}: deleted\n", args.workflow)))?;
         Ok(Exit::Success)
     })
 }

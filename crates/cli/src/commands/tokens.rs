@@ -8,6 +8,7 @@ use crate::print::{Tree, document};
 use crate::{data, out, table, time_text};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 #[derive(Deserialize, Serialize)]
 struct Document {
@@ -22,9 +23,10 @@ pub fn tokens(command: &TokensCommand) -> Result<Exit> {
                 let body = NewToken { name, role, expires_in_seconds: *expires };
                 create(place, &body, *output).await?;
             }
-            TokensCommand::Revoke { id, place } => {
+            TokensCommand::Revoke { id, place, output } => {
                 changing(place).await?.done(&Ask::delete(&["tokens", id])).await?;
-                out::result(&format!("token {id}: revoked\n"));
+                let whole = json!({ "id": id, "revoked": true });
+                document(*output, &whole, || Ok(format!("token {id}: revoked\n")))?;
             }
         }
         Ok(Exit::Success)

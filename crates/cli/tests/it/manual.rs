@@ -1,7 +1,7 @@
 //! The page on the command line: every example on it works, and prints what it says.
 
 use crate::door::{Door, Served};
-use crate::rig::finish;
+use crate::rig::{Running, finish};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -44,6 +44,39 @@ fn every_example_works() {
         if !shown.is_empty() {
             assert_eq!(done.stdout, shown, "{command}");
         }
+    }
+}
+
+/// What is to be copied into a terminal works there: lines with curl, and those they need.
+#[test]
+fn every_request_works() {
+    let served = Served::with(Door::Socket, "name: nightly-report\ntasks: { a: { noop: {} } }\n");
+    for (page, least) in [("README.md", 2), ("docs/server.md", 2)] {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+        let page = fs::read_to_string(page).expect("the page");
+        let mut script = "set -e; mainspring() { \"$M\" \"$@\"; }\n".to_owned();
+        let mut found = 0;
+        for (command, _) in examples(&page) {
+            if !command.contains("curl ") && !command.starts_with("TOKEN=") {
+                continue;
+            }
+            found += 1;
+            let command = command.replace("curl ", "curl --fail-with-body -sS ");
+            let command = command.replace("http://127.0.0.1:8070", &served.url);
+            match command.contains(" -N ") {
+                // It goes on for as long as somebody listens.
+                true => {
+                    let exec = format!("exec {command}");
+                    let bash = served.bench.in_folder(Command::new("bash"), &["-c", &exec]);
+                    Running::new(bash).until_printed("event: ready");
+                }
+                false => script.push_str(&format!("{command}\n")),
+            }
+        }
+        assert!(found >= least, "{found}");
+        let mut bash = served.bench.in_folder(Command::new("bash"), &["-c", &script]);
+        bash.env("M", crate::rig::PROGRAM);
+        finish(bash).is(0);
     }
 }
 

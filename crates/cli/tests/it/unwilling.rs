@@ -167,7 +167,7 @@ fn tokens_open_and_close_the_door() {
     let listed = own(&["tokens", "list", "-o", "json"]).json();
     let id = listed["items"][0]["id"].as_str().expect("an id");
     assert!(!listed.to_string().contains(&secret));
-    own(&["tokens", "revoke", id]).is(0).prints("revoked");
+    own(&["tokens", "revoke", id, "-o", "json"]).is(0).prints("\"revoked\": true");
     served.run(&["runs", "--token", &secret]).is(0);
     own(&["tokens", "revoke", id]).is(2);
     own(&["tokens", "create", "me", "--role", "king"]).is(2);
@@ -185,7 +185,9 @@ fn only_a_trusted_server_is_told_the_token() {
     served.bench.write("other.pem", other.cert.pem());
     let mut command = served.bench.command(&args);
     command.env("SSL_CERT_FILE", served.bench.path("other.pem"));
-    finish(command).is(3).says("invalid peer certificate");
+    let done = finish(command);
+    done.is(3).says("invalid peer certificate").says("SSL_CERT_FILE");
+    assert!(!done.stderr.contains("is it running"), "{}", done.stderr);
     // For another name than the one that was asked for.
     let by_number = served.url.replace("localhost", "127.0.0.1");
     let mut command = served.bench.command(&["runs", "--server", &by_number]);
