@@ -103,7 +103,7 @@ const BREAKS: &[(&str, &str, &str)] = &[
     ("insert into logs (run, attempt, file_bytes) values (<success>, <id>, 5)",
         "logs", "and no such attempt"),
     ("insert into logs (run, attempt, file_bytes) values (<success>, <id>, 5)",
-        "log_files", "5 bytes: the log of 5 bytes is no longer in the data folder"),
+        "log_files", "5 bytes: the log of 5 bytes is neither in the blob store"),
     ("update runs set stamp = 0 where key = <success>",
         "stamps", "no commit has stamp 0"),
     ("update runs set stamp = 9223372036854775807 where key = <success>",
@@ -216,11 +216,8 @@ fn what_is_broken_in_postgresql_is_found() {
 fn what_is_broken_beside_the_rows_is_found() {
     let kept = at_rest(Kind::Sqlite);
     let bench = &kept.bench;
-    let logs = fs::read_dir(bench.path(".mainspring/logs")).expect("logs");
-    for log in logs.map(|log| log.expect("a log").path()) {
-        fs::remove_file(log).expect("removed");
-    }
-    finds(&kept.check(1), "log_files", "no longer in the data folder");
+    fs::remove_dir_all(bench.path(".mainspring/blobs")).expect("removed");
+    finds(&kept.check(1), "log_files", "neither in the blob store nor in the data folder");
     bench.write(".mainspring/id", "00000000-0000-7000-8000-000000000000\n");
     finds(&kept.check(1), "owner", "here works 00000000-0000-7000-8000-000000000000");
     fs::remove_file(bench.path(".mainspring/id")).expect("removed");

@@ -59,6 +59,7 @@ fn workflows_and_runs(driver: &mut Driver<'_>) -> String {
     driver.ask("GET /workflows/{name}", &["w"], "", 200);
     driver.ask("GET /workflows/{name}/versions", &["w"], "", 200);
     driver.ask("GET /workflows/{name}/versions/{number}", &["w", "1"], "", 200);
+    driver.ask("GET /workflows/{name}/diff?from=1&to=1", &["w"], "", 200);
     let run = driver.ask("POST /workflows/{name}/runs", &["w"], "{}", 202).json();
     let id = run["id"].as_str().expect("an id").to_owned();
     assert_eq!(driver.served.bench.hear("up"), "up\n");

@@ -128,8 +128,10 @@ impl Tokens {
         let mut gone = self.ended_sessions(now);
         let rows = self.read();
         let own = rows.by_id.values().filter(|row| row.kind == TokenKind::Session(of));
-        let own: Vec<TokenId> = own.filter(|row| is_valid(row, now)).map(|row| row.id).collect();
-        gone.extend(own.iter().take((own.len() + 1).saturating_sub(SESSIONS_MAX)));
+        let mut own: Vec<&TokenRow> = own.filter(|row| is_valid(row, now)).collect();
+        own.sort_by_key(|row| (row.created_at, row.id));
+        let surplus = (own.len() + 1).saturating_sub(SESSIONS_MAX);
+        gone.extend(own.iter().take(surplus).map(|row| row.id));
         gone
     }
 

@@ -41,7 +41,7 @@ fn any_outcome_but_never_started_implies_started() {
     check("a\nb: a/started", "a fail", "running: a=failed b=dispatched");
     check("a\nb: a/started", "a missing", "failed: a=failed b=blocked");
     check("a once\nb: a/started", "a lost", "running: a=failed b=dispatched");
-    check("a\nb: a/started", "a lost", "running: a=delayed b=dispatched");
+    check("a\nb: a/started", "a lost", "running: a=pending b=dispatched");
 }
 
 #[test]
