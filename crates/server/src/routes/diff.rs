@@ -90,7 +90,7 @@ pub async fn diff(
 ) -> Result<Json<DiffView>, Problem> {
     let latest = app.workflow(&name).await?.latest;
     let (from, to) = sides(query.from, query.to, latest)
-        .map_err(|why| Problem::new(Code::BadQuery, format!("from: {why}")))?;
+        .map_err(|why| Problem::new(Code::WorkflowNotFound, why))?;
     let (from, to) = (app.version(&name, from).await?, app.version(&name, to).await?);
     let compare = move || DiffView::of(&name, side(&from), side(&to));
     let compared = tokio::task::spawn_blocking(compare).await;
