@@ -33,7 +33,7 @@ async fn the_same_text_twice_makes_no_new_version() {
 async fn versions_are_compared() {
     let rig = Rig::new().await;
     rig.deploy(NOOPS).await;
-    assert_eq!(rig.get("/workflows/w/diff").await.code(), "bad_query");
+    assert_eq!(rig.get("/workflows/w/diff").await.code(), "workflow_not_found");
     rig.deploy(&NOOPS.replace("depends_on: [a]", "depends_on: []")).await;
     rig.deploy(&NOOPS.replace("  b:", "  c: {noop: {}}\n  b:")).await;
     let last = rig.get("/workflows/w/diff").await.json();
@@ -54,7 +54,7 @@ async fn versions_are_compared() {
         ("/workflows/w/diff?to=9", "workflow_not_found"),
         ("/workflows/w/diff?from=0", "workflow_not_found"),
         ("/workflows/w/diff?to=1", "bad_query"),
-        ("/workflows/w/diff?to=0", "bad_query"),
+        ("/workflows/w/diff?to=0", "workflow_not_found"),
         ("/workflows/w/diff?to=x", "bad_query"),
         ("/workflows/w/diff?of=1", "bad_query"),
     ] {
