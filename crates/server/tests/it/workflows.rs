@@ -53,7 +53,7 @@ async fn versions_are_compared() {
         ("/workflows/x/diff", "workflow_not_found"),
         ("/workflows/w/diff?to=9", "workflow_not_found"),
         ("/workflows/w/diff?from=0", "workflow_not_found"),
-        ("/workflows/w/diff?to=1", "bad_query"),
+        ("/workflows/w/diff?to=1", "workflow_not_found"),
         ("/workflows/w/diff?to=0", "workflow_not_found"),
         ("/workflows/w/diff?to=x", "bad_query"),
         ("/workflows/w/diff?of=1", "bad_query"),
