@@ -1,8 +1,12 @@
 //! `mainspring run` is asked and steered by other commands, through the socket in its folder.
 
-use crate::rig::{Bench, Running, task};
+use crate::rig::{Bench, PATIENCE, Running, task};
 use rustix::process::Signal;
+use std::fs::File;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixStream;
+use std::time::Instant;
 
 const W: &str = "name: w
 tasks:
@@ -17,8 +21,25 @@ fn waiting() -> (Bench, Running) {
     bench.fifo("up");
     bench.fifo("gate");
     let running = bench.start(&["run", "w.yaml"]);
-    assert_eq!(bench.hear("up"), "up\n");
+    up(&bench, ".mainspring");
     (bench, running)
+}
+
+/// Waits until its task is at work and somebody listens: which of the two comes first is chance.
+fn up(bench: &Bench, data: &str) {
+    assert_eq!(bench.hear("up"), "up\n");
+    // By way of a descriptor: the path itself may be too long for a socket.
+    let folder = File::open(bench.path(data)).expect("a data folder");
+    let socket = format!("/proc/self/fd/{}/api.sock", folder.as_raw_fd());
+    let is_private = || {
+        let found = std::fs::metadata(&socket);
+        found.is_ok_and(|found| found.permissions().mode() & 0o777 == 0o600)
+    };
+    let until = Instant::now() + PATIENCE;
+    while UnixStream::connect(&socket).is_err() || !is_private() {
+        assert!(Instant::now() < until, "nobody listens");
+        std::thread::yield_now();
+    }
 }
 
 #[test]
@@ -90,7 +111,7 @@ fn only_its_own_run_is_changed() {
     bench.fifo("up");
     bench.fifo("gate");
     let running = bench.start(&["run", "w.yaml"]);
-    bench.hear("up");
+    up(&bench, ".mainspring");
     for args in [
         &["retry", &failed][..],
         &["apply", "w.yaml"],
@@ -116,7 +137,7 @@ fn a_socket_that_was_left_is_taken_over() {
     assert!(bench.path(SOCKET).exists());
     bench.run(&["runs"]).is(0).prints("running");
     let resumed = bench.start(&["run", "--resume"]);
-    assert_eq!(bench.hear("up"), "up\n");
+    up(&bench, ".mainspring");
     bench.run(&["pause", "last", "b"]).is(0);
     bench.run(&["resume", "last", "b"]).is(0);
     resumed.signal(Signal::INT);
@@ -141,7 +162,7 @@ fn a_long_path_is_no_hindrance() {
     let data = format!("{}/data", "x".repeat(150));
     std::fs::create_dir(bench.path(&"x".repeat(150))).expect("made");
     let running = bench.start(&["run", "w.yaml", "--data", &data]);
-    bench.hear("up");
+    up(&bench, &data);
     bench.run(&["cancel", "last", "--data", &data]).is(0);
     assert!(!running.done().is(130).stderr.contains("note"));
     let args = ["--data", &data, "--listen", "127.0.0.1:0"];
