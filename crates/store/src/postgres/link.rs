@@ -12,6 +12,8 @@ use super::fault::{self, Fault, within};
 use super::lock;
 use super::place::Place;
 use super::session::{Backend, Role, Session};
+use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
@@ -21,6 +23,8 @@ use tokio::time::{Instant, sleep_until};
 const SAME_ANSWER: Duration = Duration::from_millis(100);
 /// For a connection with all that belongs to it, from name to lock.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Of backends that were ours. An older one has long gone.
+const OURS_MAX: usize = 8;
 const DELAY_MIN: Duration = Duration::from_millis(100);
 const DELAY_MAX: Duration = Duration::from_secs(5);
 
@@ -28,8 +32,11 @@ pub(super) struct Link {
     place: Arc<Place>,
     role: Role,
     session: Option<Session>,
-    /// Whose lock may still be held by a connection that is dead.
-    former: Option<Backend>,
+    /// Connections made so far.
+    made: u64,
+    /// Who was behind the last of them: a lock that one of these still holds is held by a
+    /// connection of ours that is dead, or was given up while it was being made.
+    ours: VecDeque<Backend>,
     down: Down,
 }
 
@@ -68,7 +75,12 @@ impl Link {
     pub fn new(place: Arc<Place>, role: Role) -> Self {
         let why = Why::Unreachable(String::new());
         let down = Down { tried: None, delay: DELAY_MIN, why };
-        Self { place, role, session: None, former: None, down }
+        Self { place, role, session: None, made: 0, ours: VecDeque::new(), down }
+    }
+
+    /// Changes with every new connection.
+    pub fn made(&self) -> u64 {
+        self.made
     }
 
     pub fn place(&self) -> &Place {
@@ -88,9 +100,7 @@ impl Link {
 
     /// Lets go of a connection that is of no use any more.
     pub fn hang_up(&mut self) {
-        if let Some(session) = self.session.take() {
-            self.former = Some(session.backend().clone());
-        }
+        self.session = None;
     }
 
     /// Whether the connection was lost since somebody looked last.
@@ -100,20 +110,20 @@ impl Link {
         }
     }
 
-    /// Returns when it is time to call `mend`.
-    pub async fn wants_mending(&mut self) {
-        match (&mut self.session, self.down.tried) {
-            (Some(session), _) => session.lost().await,
-            (None, Some(tried)) => sleep_until(tried + self.down.delay).await,
-            (None, None) => {}
-        }
-    }
-
-    pub async fn mend(&mut self) {
-        self.notice();
-        if self.session.is_none() {
-            // Told to whoever asks next.
-            let _ = self.connect().await;
+    /// Waits for the connection to be lost, and makes it again, for as long as it is polled.
+    /// It may be left at any moment: nothing that was being made is kept then.
+    pub async fn keep_up(&mut self) -> Infallible {
+        loop {
+            match (&mut self.session, self.down.tried) {
+                (Some(session), _) => session.lost().await,
+                (None, Some(tried)) => sleep_until(tried + self.down.delay).await,
+                (None, None) => {}
+            }
+            self.notice();
+            if self.session.is_none() {
+                // Told to whoever asks next.
+                let _ = self.connect().await;
+            }
         }
     }
 
@@ -121,6 +131,7 @@ impl Link {
         match within(PATIENCE, self.connected()).await {
             Ok(session) => {
                 self.session = Some(session);
+                self.made += 1;
                 self.down.tried = None;
                 self.down.delay = DELAY_MIN;
                 Ok(())
@@ -134,10 +145,14 @@ impl Link {
         }
     }
 
-    async fn connected(&self) -> Result<Session, Fault> {
+    async fn connected(&mut self) -> Result<Session, Fault> {
         let session = Session::connect(&self.place, self.role).await?;
         if self.role == Role::Writer {
-            lock::take(&session, self.former.as_ref()).await?;
+            let before = self.ours.make_contiguous().to_vec();
+            // Noted before it can hold the lock: whoever makes the next one must know it.
+            self.ours.truncate(OURS_MAX - 1);
+            self.ours.push_front(session.backend().clone());
+            lock::take(&session, &before).await?;
         }
         Ok(session)
     }

@@ -28,21 +28,21 @@ const TERMINATE: &str = "select pg_terminate_backend($1)";
 const PATIENCE: &str = "set lock_timeout = '2s'";
 const USUAL: &str = "set lock_timeout = '10s'";
 
-/// Takes the lock. `former` is the backend of the connection that was lost, if there was one:
-/// where the network failed, the server may not know yet that it is dead.
-pub(super) async fn take(session: &Session, former: Option<&Backend>) -> Result<(), Fault> {
+/// Takes the lock. `ours` are the backends of connections that were lost or given up, if there
+/// were any: where the network failed, the server may not know yet that they are dead.
+pub(super) async fn take(session: &Session, ours: &[Backend]) -> Result<(), Fault> {
     let taken = session.row(&Step { sql: TRY, params: server() }).await?;
     if taken.is_some_and(|row| row.get(0)) {
         return Ok(());
     }
     let holder = holder(session).await?;
-    match (&holder, former) {
-        (Some(holder), Some(former)) if holder.backend == *former && former.since.is_some() => {
-            let params: Vec<_> = vec![Box::new(former.pid) as _];
+    match &holder {
+        Some(Holder { backend, .. }) if backend.since.is_some() && ours.contains(backend) => {
+            let params: Vec<_> = vec![Box::new(backend.pid) as _];
             session.rows(&Step { sql: TERMINATE, params }).await?;
         }
         // Another one works here already; no need to wait for it.
-        (Some(_), Some(_)) => return Err(Fault::Taken(taken_by(holder.as_ref()))),
+        Some(_) if !ours.is_empty() => return Err(Fault::Taken(taken_by(holder.as_ref()))),
         _ => {}
     }
     session.client().batch_execute(PATIENCE).await?;

@@ -93,6 +93,8 @@ impl Drop for Writer {
 struct Desk {
     link: Link,
     owners: Owners,
+    /// The connection over which those were learnt.
+    learnt_over: u64,
     /// Whose last batch may be there or not.
     unsettled: Option<Fence>,
 }
@@ -100,7 +102,7 @@ struct Desk {
 impl Desk {
     fn new(place: &Arc<Place>) -> Self {
         let link = Link::new(Arc::clone(place), Role::Writer);
-        Self { link, owners: Owners::default(), unsettled: None }
+        Self { link, owners: Owners::default(), learnt_over: 0, unsettled: None }
     }
 
     async fn open(&mut self) -> Result<(), ConnectError> {
@@ -119,10 +121,9 @@ impl Desk {
                     Some(job) => self.serve(job).await,
                     None => return,
                 },
-                () = self.link.wants_mending() => {
-                    self.owners.forget();
-                    self.link.mend().await;
-                }
+                // Left as soon as there is something to do, or nothing more will come: a server
+                // that does not answer must not hold up the end of this program.
+                never = self.link.keep_up() => match never {},
             }
         }
     }
@@ -148,6 +149,12 @@ impl Desk {
     async fn commit(&mut self, fence: Fence, changes: &[Change]) -> Result<(), Fault> {
         if self.unsettled == Some(fence) {
             return Err(Fault::Unsettled);
+        }
+        self.link.session().await?;
+        if self.learnt_over != self.link.made() {
+            // Behind another connection may be another database, brought back from a backup.
+            self.owners.forget();
+            self.learnt_over = self.link.made();
         }
         let session = self.link.session().await?;
         let written = transaction::commit(session, &mut self.owners, fence, changes);
@@ -182,7 +189,6 @@ impl Desk {
         let is_lost = result.as_ref().is_err_and(Fault::is_lost_connection);
         if is_lost {
             self.link.hang_up();
-            self.owners.forget();
         }
         is_lost
     }

@@ -12,5 +12,6 @@ mod crash;
 mod files;
 mod servers;
 mod outage;
+mod answers;
 mod private;
 mod blob_places;

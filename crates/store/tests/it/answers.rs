@@ -1,0 +1,101 @@
+//! Every batch that is handed over is answered, whatever becomes of the connections meanwhile.
+//!
+//! ```text
+//!  4 threads ── batch, wait, batch, wait … ──► store        main ── cut, register, cut, … ──► server
+//! ```
+
+use crate::rows::{head, progress};
+use crate::servers::{CUT_OFF, register_again};
+use mainspring_core::kernel::row::RunStatus;
+use mainspring_core::world::batch::Change;
+use mainspring_store::{CommitError, Fence, Postgres, Store};
+use mainspring_throwaway::{Durability, Server, database};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{RwLock, mpsc};
+use std::thread;
+use std::time::Duration;
+
+const HANDS: usize = 4;
+/// Each of them keeps so many on their way.
+const ON_THEIR_WAY: usize = 3;
+/// Far longer than the store itself ever waits for its server.
+const NEVER: Duration = Duration::from_secs(300);
+
+#[test]
+fn every_batch_is_answered_while_connections_are_cut() {
+    let database = database();
+    let store = Postgres::open(&database.url()).unwrap();
+    let durable = hand_over_during(&store, 40, &|round| {
+        // Twice in a row now and then: the new connection goes while it is being made.
+        (0..=round % 2).for_each(|_| drop(database.sql(CUT_OFF)));
+    });
+    let stored = database.sql("select count(*) from mainspring.runs").parse::<u64>().unwrap();
+    assert!(durable > 0 && stored >= durable, "{durable} were acknowledged, {stored} are there");
+}
+
+#[test]
+fn every_batch_is_answered_while_the_server_is_killed_and_comes_back() {
+    let server = Server::start(Durability::None);
+    let store = Postgres::open(&server.create_database("db")).unwrap();
+    hand_over_during(&store, 5, &|_| {
+        server.kill();
+        server.restart();
+    });
+}
+
+/// Several threads hand over batches all the time, each time under the newest fence, while
+/// `trouble` is made so many times. Returns how many batches were acknowledged.
+fn hand_over_during(store: &Postgres, rounds: u64, trouble: &dyn Fn(u64)) -> u64 {
+    let fence = RwLock::new(register_again(store).fence);
+    let (next, durable) = (AtomicU64::new(1), AtomicU64::new(0));
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..HANDS {
+            scope.spawn(|| hand_over(store, (&fence, &next, &durable), &is_over));
+        }
+        for round in 0..rounds {
+            trouble(round);
+            *fence.write().unwrap() = register_again(store).fence;
+            // So that the next cut hits a connection that is at work.
+            let before = durable.load(Ordering::Relaxed);
+            while durable.load(Ordering::Relaxed) == before && !is_over.load(Ordering::Relaxed) {
+                thread::yield_now();
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    durable.into_inner()
+}
+
+fn hand_over(
+    store: &Postgres,
+    (fence, next, durable): (&RwLock<Fence>, &AtomicU64, &AtomicU64),
+    is_over: &AtomicBool,
+) {
+    let (fate, fates) = mpsc::channel();
+    let mut on_their_way = 0;
+    loop {
+        while on_their_way < ON_THEIR_WAY && !is_over.load(Ordering::Relaxed) {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let run = Change::NewRun(head(number), progress(RunStatus::Running, number));
+            let fate = fate.clone();
+            let done = Box::new(move |result| drop(fate.send((number, result))));
+            store.commit(*fence.read().unwrap(), vec![run], done);
+            on_their_way += 1;
+        }
+        if on_their_way == 0 {
+            return;
+        }
+        let Ok((number, result)) = fates.recv_timeout(NEVER) else {
+            is_over.store(true, Ordering::Relaxed);
+            panic!("{on_their_way} batches were never answered");
+        };
+        on_their_way -= 1;
+        match result {
+            Ok(()) => drop(durable.fetch_add(1, Ordering::Relaxed)),
+            // Its fence was outdated when it was looked at, or its connection was lost.
+            Err(CommitError::Fenced | CommitError::Failed { .. }) => {}
+            Err(error) => panic!("batch {number}: {error}"),
+        }
+    }
+}
