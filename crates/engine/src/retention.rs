@@ -64,7 +64,8 @@ impl Retention {
         }
     }
 
-    /// Forgets everything whose time is up. Returns how many runs that were.
+    /// Forgets everything whose time is up: runs, and then keys that none of those left holds.
+    /// Returns how many runs that were.
     pub async fn forget(
         &self,
         engine: &Engine,
@@ -72,16 +73,17 @@ impl Retention {
         now: Timestamp,
     ) -> Result<usize, RetentionError> {
         let (mut count, mut last) = (0, None);
+        let keys_before = now - KEYS;
         loop {
             let expired = store.expired(now - self.runs, BATCH).await?;
             let first = expired.first().map(|expired| expired.run);
             // What stays although its time is up was opened again just now: next time.
             if first.is_none() || first == last {
-                return Ok(count);
+                break;
             }
             last = first;
             let runs = expired.iter().map(|expired| expired.run).collect();
-            engine.submit(Input::Forget(Forget { runs, keys_before: now - KEYS })).await?;
+            engine.submit(Input::Forget(Forget { runs, keys_before })).await?;
             count += expired.len();
             let logs: Vec<AttemptId> =
                 expired.into_iter().flat_map(|expired| expired.logs).collect();
@@ -92,6 +94,11 @@ impl Retention {
                 self.remove_blobs(gone, Timestamp(i64::MAX)).await?;
             }
         }
+        // Nothing is written when none is old.
+        if store.has_old_keys(keys_before).await? {
+            engine.submit(Input::Forget(Forget { runs: Vec::new(), keys_before })).await?;
+        }
+        Ok(count)
     }
 
     /// Removes logs from the blob store that no row knows: their run was forgotten, or their

@@ -124,7 +124,9 @@ pub struct Audited {
 /// carried out in the order they were handed over.
 pub trait Store: Send + Sync + 'static {
     /// Takes up work as this scheduler: its epoch goes up by one, which fences off any
-    /// former life.
+    /// former life. Whoever registers is alone with the store, so that every other scheduler is
+    /// dead: what it left unfinished becomes this one's, as its next commit, and its epoch goes
+    /// up too.
     fn register(&self, scheduler: SchedulerId) -> Reading<'_, Registration>;
 
     /// Writes all changes or none.
@@ -170,6 +172,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// What was answered under this key. The body is not part of what is looked for.
     fn key(&self, key: &IdempotencyKey) -> Reading<'_, Option<KeyRow>>;
+
+    /// Whether there is a key from before this moment that no run holds: one that
+    /// `Change::DropKeys` would drop.
+    fn has_old_keys(&self, before: Timestamp) -> Reading<'_, bool>;
 
     /// Newest first, below the number given.
     fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>>;

@@ -43,8 +43,11 @@ pub struct KeyRow {
 #[serde(rename_all = "snake_case")]
 pub enum KeyAnswer {
     Run(RunId),
-    Version { workflow: Arc<str>, number: u32, is_new: bool },
-    Token(TokenId),
+    /// Of the workflow that the request, which is the same, names.
+    Version {
+        number: u32,
+        is_new: bool,
+    },
     Done,
 }
 

@@ -54,8 +54,10 @@ impl World {
             self.draft.add(Change::DropRun(key, stamp));
         }
         self.draft.add(Change::DropKeys(forget.keys_before));
-        let (next_run, next_stamp) = (self.next_run, self.next_stamp);
-        self.draft.add(Change::Marks { next_run, next_stamp });
+        if !forget.runs.is_empty() {
+            let (next_run, next_stamp) = (self.next_run, self.next_stamp);
+            self.draft.add(Change::Marks { next_run, next_stamp });
+        }
         Reply::Done
     }
 
@@ -76,11 +78,9 @@ impl World {
         if let Some(key) = key {
             let answer = match reply {
                 Reply::Accepted { run } => KeyAnswer::Run(*run),
-                Reply::Deployed { version, is_new } => KeyAnswer::Version {
-                    workflow: Arc::from(&*target),
-                    number: *version,
-                    is_new: *is_new,
-                },
+                Reply::Deployed { version, is_new } => {
+                    KeyAnswer::Version { number: *version, is_new: *is_new }
+                }
                 Reply::Done => KeyAnswer::Done,
             };
             self.draft.add(Change::NewKey(KeyRow { key, answer, created_at: now }));

@@ -1,13 +1,15 @@
 //! Workflows hidden and runs forgotten, through the store and over a restart.
 
 use crate::rig::{Rig, trigger};
+use crate::shaky::Fate;
 use mainspring_core::kernel::record::{IdempotencyKey, KeyAnswer, Record};
 use mainspring_core::kernel::row::RunStatus;
-use mainspring_core::time::Timestamp;
+use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::world::input::{
-    ActiveRuns, DeleteWorkflow, Forget, Input, Refusal, Reply, Verb,
+    ActiveRuns, Command, DeleteWorkflow, Forget, Input, Order, Refusal, Reply, Verb,
 };
 use mainspring_engine::NotDone;
+use mainspring_engine::retention::Retention;
 use mainspring_store::Store as _;
 use std::sync::Arc;
 
@@ -99,5 +101,46 @@ async fn what_is_recorded_is_durable_with_its_answer() {
     let audit = rig.store.audit(None, 10).await.expect("readable");
     let targets: Vec<&str> = audit.iter().map(|entry| entry.row.target.as_str()).collect();
     assert_eq!(targets, [format!("run {second}")]);
+    rig.engine.shut_down();
+}
+
+/// No run has to expire for that, and nothing is written when no key is old.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn old_keys_go_although_every_run_stays() {
+    let rig = Rig::new().await;
+    let key = |name: &str| IdempotencyKey {
+        principal: "ann".into(),
+        route: "deploy".into(),
+        key: name.into(),
+        body: [1; 32],
+    };
+    let retention = Retention { runs: Span::from_secs(365 * 86_400), logs: rig.store.logs() };
+    let run = rig.start(ONE).await;
+    let input =
+        Input::Command(Command { run, order: Order::Run(Verb::Pause), by: "ann".to_owned() });
+    let record = Record {
+        by: "ann".into(),
+        from: "127.0.0.1".into(),
+        action: "run.pause",
+        target: format!("run {run}"),
+        key: Some(key("k")),
+    };
+    let recorded = Input::Recorded(Box::new(record), Box::new(input));
+    rig.engine.submit(recorded).await.expect("paused");
+    let used_at = rig.store.key(&key("k")).await.expect("readable").expect("stored").created_at;
+    let week = Span::from_secs(7 * 86_400);
+    let store = &*rig.store;
+    // What would be written now would be lost.
+    rig.store.next(&[Fate::Lost]);
+    assert_eq!(retention.forget(&rig.engine, store, used_at + week).await.expect("looked"), 0);
+    assert!(
+        rig.store.key(&key("k")).await.expect("readable").is_some(),
+        "it is not older than that"
+    );
+    rig.store.forget_fates();
+    let later = used_at + week + Span(1);
+    assert_eq!(retention.forget(&rig.engine, store, later).await.expect("forgotten"), 0);
+    assert!(rig.store.key(&key("k")).await.expect("readable").is_none());
+    assert!(rig.store.run(run).await.expect("readable").is_some());
     rig.engine.shut_down();
 }

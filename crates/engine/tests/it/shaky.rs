@@ -84,6 +84,11 @@ impl Shaky {
         LogPlaces { folder: folder.path().to_owned(), blobs: Arc::clone(&self.blobs) as _ }
     }
 
+    /// From here on all is durable.
+    pub fn forget_fates(&self) {
+        self.fates.lock().expect("unpoisoned").clear();
+    }
+
     pub fn next(&self, fates: &[Fate]) {
         self.fates.lock().expect("unpoisoned").extend(fates);
     }
@@ -168,6 +173,10 @@ impl Store for Shaky {
 
     fn key(&self, key: &IdempotencyKey) -> Reading<'_, Option<KeyRow>> {
         self.memory.key(key)
+    }
+
+    fn has_old_keys(&self, before: Timestamp) -> Reading<'_, bool> {
+        self.memory.has_old_keys(before)
     }
 
     fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {

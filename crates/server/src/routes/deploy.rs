@@ -49,7 +49,7 @@ pub async fn deploy(
     let parsed = read(&app, &body).await?;
     let name = Arc::clone(&parsed.definition.name);
     let (number, is_new) = match turn {
-        Turn::Again(KeyAnswer::Version { number, is_new, .. }) => (number, is_new),
+        Turn::Again(KeyAnswer::Version { number, is_new }) => (number, is_new),
         Turn::Again(_) => return Err(Problem::new(Code::KeyReused, "it was no deploy's")),
         Turn::New(claim) => {
             let record = who.record_with("workflow.deploy", name.to_string(), claim.as_ref());

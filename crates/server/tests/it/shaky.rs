@@ -15,6 +15,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Notify;
 
+pub const FULL: &str = "no space left on the disk: free some";
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fault {
     #[default]
@@ -29,6 +31,9 @@ pub enum Fault {
     AnswerLost,
     /// Commits take until the fault is over.
     CommitsWait,
+    /// There is room for what is written over, and for nothing more: a ping goes through, a
+    /// commit does not, and nobody can begin anew.
+    Full,
 }
 
 #[derive(Default)]
@@ -69,9 +74,11 @@ impl Shaky {
                 ReadError::Failed { what: "nobody answers".to_owned(), source: None }
             }
             Fault::Damaged => ReadError::Damaged("a row is missing".to_owned()),
-            Fault::None | Fault::CommitLost | Fault::AnswerLost | Fault::CommitsWait => {
-                return answer;
-            }
+            Fault::None
+            | Fault::CommitLost
+            | Fault::AnswerLost
+            | Fault::CommitsWait
+            | Fault::Full => return answer,
         };
         Box::pin(std::future::ready(Err(error)))
     }
@@ -83,6 +90,10 @@ fn failed() -> CommitError {
 
 impl Store for Shaky {
     fn register(&self, scheduler: SchedulerId) -> Reading<'_, Registration> {
+        if *self.fault.lock().unwrap() == Fault::Full {
+            let error = ReadError::Failed { what: FULL.to_owned(), source: None };
+            return Box::pin(std::future::ready(Err(error)));
+        }
         self.read(self.memory.register(scheduler))
     }
 
@@ -96,6 +107,9 @@ impl Store for Shaky {
             Fault::AnswerLost => {
                 *fault = Fault::None;
                 done(self.memory.apply_now(fence, &changes).and(Err(failed())));
+            }
+            Fault::Full => {
+                done(Err(CommitError::Failed { what: FULL.to_owned(), source: None }));
             }
             Fault::CommitsWait => {
                 self.waiting.lock().unwrap().push((fence, changes, done));
@@ -167,6 +181,10 @@ impl Store for Shaky {
 
     fn key(&self, key: &IdempotencyKey) -> Reading<'_, Option<KeyRow>> {
         self.read(self.memory.key(key))
+    }
+
+    fn has_old_keys(&self, before: Timestamp) -> Reading<'_, bool> {
+        self.read(self.memory.has_old_keys(before))
     }
 
     fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {

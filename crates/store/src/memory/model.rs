@@ -51,8 +51,28 @@ impl Model {
             next_run: last_run.map_or(0, |(key, _)| key.sequence()) + 1,
             next_stamp: owned.map(|(_, progress)| progress.stamp).max().unwrap_or(0) + 1,
         };
-        let Marks { next_run, next_stamp } = marks.raised_to(shown);
+        let Marks { next_run, mut next_stamp } = marks.raised_to(shown);
+        if self.adopt(scheduler, next_stamp) {
+            next_stamp += 1;
+        }
         Registration { fence: Fence { scheduler, epoch }, ordinal, next_run, next_stamp }
+    }
+
+    /// Whoever registers is the only one alive: what others left unfinished becomes its own, as
+    /// one commit. Returns whether there was anything.
+    fn adopt(&mut self, scheduler: SchedulerId, stamp: u64) -> bool {
+        let is_left =
+            |progress: &RunProgress| progress.owner != scheduler && !progress.status.is_final();
+        let left = self.runs.values_mut().map(|(_, progress)| progress);
+        let mut dead = BTreeSet::new();
+        for progress in left.filter(|progress| is_left(progress)) {
+            dead.insert(progress.owner);
+            (progress.owner, progress.stamp) = (scheduler, stamp);
+        }
+        for id in &dead {
+            self.schedulers.get_mut(id).expect("an owner is known").epoch += 1;
+        }
+        !dead.is_empty()
     }
 
     /// Writes all changes or none.
@@ -238,6 +258,10 @@ impl Model {
             logs: self.logs_outside_of(head.key),
         };
         found.into_iter().take(limit).map(expired).collect()
+    }
+
+    pub fn has_old_keys(&self, before: Timestamp) -> bool {
+        self.records.has_old_keys(before, |run| self.keys.contains_key(&run))
     }
 
     fn logs_outside_of(&self, run: RunKey) -> Vec<AttemptId> {

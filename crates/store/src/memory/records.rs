@@ -39,11 +39,11 @@ impl Records {
     }
 
     fn drop_keys(&mut self, before: Timestamp, is_stored: impl Fn(RunId) -> bool) {
-        let is_needed = |answer: &KeyAnswer| match answer {
-            KeyAnswer::Run(run) => is_stored(*run),
-            KeyAnswer::Version { .. } | KeyAnswer::Token(_) | KeyAnswer::Done => false,
-        };
-        self.keys.retain(|_, row| row.created_at >= before || is_needed(&row.answer));
+        self.keys.retain(|_, row| !is_old(row, before, &is_stored));
+    }
+
+    pub fn has_old_keys(&self, before: Timestamp, is_stored: impl Fn(RunId) -> bool) -> bool {
+        self.keys.values().any(|row| is_old(row, before, &is_stored))
     }
 
     pub fn key(&self, key: &IdempotencyKey) -> Option<KeyRow> {
@@ -65,6 +65,14 @@ impl Records {
         found.sort_by_key(|row| (row.created_at, row.id));
         found
     }
+}
+
+fn is_old(row: &KeyRow, before: Timestamp, is_stored: impl Fn(RunId) -> bool) -> bool {
+    let is_held = match &row.answer {
+        KeyAnswer::Run(run) => is_stored(*run),
+        KeyAnswer::Version { .. } | KeyAnswer::Done => false,
+    };
+    row.created_at < before && !is_held
 }
 
 fn place(key: &IdempotencyKey) -> Place {

@@ -153,6 +153,10 @@ impl Store for Memory {
         answer(self.model().records.key(key))
     }
 
+    fn has_old_keys(&self, before: Timestamp) -> Reading<'_, bool> {
+        answer(self.model().has_old_keys(before))
+    }
+
     fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {
         answer(self.model().records.audit(below, limit))
     }

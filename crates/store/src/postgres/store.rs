@@ -189,6 +189,10 @@ impl Store for Postgres {
         self.readers.ask(async move |session| idempotency_keys::load(session, &key).await)
     }
 
+    fn has_old_keys(&self, before: Timestamp) -> Reading<'_, bool> {
+        self.readers.ask(async move |session| idempotency_keys::has_old(session, before).await)
+    }
+
     fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {
         self.readers.ask(async move |session| audit::list(session, below, limit).await)
     }

@@ -162,6 +162,10 @@ impl Store for Sqlite {
         self.readers.ask(move |conn| idempotency_keys::load(conn, &key))
     }
 
+    fn has_old_keys(&self, before: Timestamp) -> Reading<'_, bool> {
+        self.readers.ask(move |conn| idempotency_keys::has_old(conn, before))
+    }
+
     fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {
         self.readers.ask(move |conn| audit::list(conn, below, limit))
     }

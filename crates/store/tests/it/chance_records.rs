@@ -45,12 +45,7 @@ impl Chance {
     /// A key never names a run that is yet to come.
     fn key_row(&mut self, runs: &Runs) -> KeyRow {
         let answer = match self.below(5) {
-            0 => KeyAnswer::Version {
-                workflow: self.text().into(),
-                number: self.small(),
-                is_new: self.one_in(2),
-            },
-            1 => KeyAnswer::Token(self.token_id()),
+            0 => KeyAnswer::Version { number: self.small(), is_new: self.one_in(2) },
             3 | 4 if runs.last > 0 => KeyAnswer::Run(run_id(1 + self.below(runs.last))),
             _ => KeyAnswer::Done,
         };

@@ -20,6 +20,8 @@ const INSERT: &str = "
 const LOAD: &str = "
     select principal, route, key, body, answer, created_at from idempotency_keys
     where principal = $1 and route = $2 and key = $3";
+const HAS_OLD: &str = "
+    select exists (select 1 from idempotency_keys where run is null and created_at < $1)";
 const DROP: &str = "delete from idempotency_keys where run is null and created_at < $1";
 
 pub(in crate::postgres) fn insert<'a>(rows: &'a [&'a KeyRow]) -> Step<'a> {
@@ -31,7 +33,7 @@ pub(in crate::postgres) fn insert<'a>(rows: &'a [&'a KeyRow]) -> Step<'a> {
         .and(|row| structure(&row.answer))
         .and(|row| match &row.answer {
             KeyAnswer::Run(run) => Some(uuid(run.as_bytes())),
-            KeyAnswer::Version { .. } | KeyAnswer::Token(_) | KeyAnswer::Done => None,
+            KeyAnswer::Version { .. } | KeyAnswer::Done => None,
         })
         .and(|row| row.created_at.0)
         .params();
@@ -53,6 +55,15 @@ pub(in crate::postgres) async fn load(
         Box::new(text::encode(&key.key)) as _,
     ];
     session.row(&Step { sql: LOAD, params }).await?.as_ref().map(read).transpose()
+}
+
+/// Whether `drop_before` would find anything.
+pub(in crate::postgres) async fn has_old(
+    session: &Session,
+    before: Timestamp,
+) -> Result<bool, Fault> {
+    let step = Step { sql: HAS_OLD, params: vec![Box::new(before.0)] };
+    Ok(session.row(&step).await?.is_some_and(|row| row.get(0)))
 }
 
 pub(super) fn read(row: &Row) -> Result<KeyRow, Fault> {

@@ -14,6 +14,20 @@ const REGISTER: &str = "
     values ((select coalesce(max(ordinal), 0) + 1 from schedulers), $1, 1)
     on conflict (id) do update set epoch = schedulers.epoch + 1
     returning id, ordinal, epoch, next_run, next_stamp";
+/// Whoever registers holds the lock on the database: the others are dead. They are fenced off
+/// before what they left unfinished is taken from them.
+const BURY: &str = "
+    update schedulers set epoch = epoch + 1
+    where id <> $1 and ordinal in (
+        select owner from runs where status in ('pending', 'running', 'paused', 'cancelling'))";
+/// As one commit of its new owner's, whose number is the next one free.
+const ADOPT: &str = "
+    update runs set owner = mine.ordinal, stamp = mine.next
+    from (select ordinal, greatest(next_stamp, 1 + coalesce(
+                     (select max(stamp) from runs where owner = schedulers.ordinal), 0)) as next
+          from schedulers where id = $1) mine
+    where status in ('pending', 'running', 'paused', 'cancelling')
+      and owner <> mine.ordinal";
 const LAST_RUN: &str = "select max(key) from runs where key >= $1 and key < $2";
 const LAST_STAMP: &str = "select max(stamp) from runs where owner = $1";
 /// Divides by nothing unless the fence is the current one, which makes the server refuse all
@@ -31,8 +45,9 @@ pub(in crate::postgres) async fn register(
     session: &Session,
     scheduler: SchedulerId,
 ) -> Result<Registration, Fault> {
-    let step = Step { sql: REGISTER, params: vec![Box::new(uuid(scheduler.as_bytes()))] };
-    let registered = session.transaction(WRITE, &[step]).await.map_err(|broken| broken.error)?;
+    let steps = [REGISTER, BURY, ADOPT]
+        .map(|sql| Step { sql, params: vec![Box::new(uuid(scheduler.as_bytes()))] });
+    let registered = session.transaction(WRITE, &steps).await.map_err(|broken| broken.error)?;
     let row = registered.first().and_then(|rows| rows.first());
     let mut cells = Cells::of(row.ok_or(Fault::Fenced)?, "schedulers", 1);
     cells.id()?;

@@ -17,6 +17,9 @@ pub(super) const LOAD: &str = "
     where principal = ?1 and route = ?2 and key = ?3";
 pub(super) const LET_GO: &str = "
     update idempotency_keys indexed by idempotency_keys_by_run set run = null where run = ?1";
+pub(super) const HAS_OLD: &str = "
+    select 1 from idempotency_keys indexed by idempotency_keys_free
+    where run is null and created_at < ?1 limit 1";
 pub(super) const DROP: &str = "
     delete from idempotency_keys indexed by idempotency_keys_free
     where run is null and created_at < ?1";
@@ -26,7 +29,7 @@ pub(in crate::sqlite) fn insert(conn: &Connection, rows: &[&KeyRow]) -> Result<(
     for KeyRow { key: IdempotencyKey { principal, route, key, body }, answer, created_at } in rows {
         let run = match answer {
             KeyAnswer::Run(run) => Some(run.as_bytes()),
-            KeyAnswer::Version { .. } | KeyAnswer::Token(_) | KeyAnswer::Done => None,
+            KeyAnswer::Version { .. } | KeyAnswer::Done => None,
         };
         let answer = serde_json::to_string(answer).expect("plain data serializes");
         statement.execute(params![
@@ -61,6 +64,11 @@ pub(super) fn let_go(conn: &Connection, run: RunId) -> Result<(), Fault> {
 pub(in crate::sqlite) fn drop_before(conn: &Connection, before: Timestamp) -> Result<(), Fault> {
     conn.prepare_cached(DROP)?.execute([before.0])?;
     Ok(())
+}
+
+/// Whether `drop_before` would find anything.
+pub(in crate::sqlite) fn has_old(conn: &Connection, before: Timestamp) -> Result<bool, Fault> {
+    Ok(conn.prepare_cached(HAS_OLD)?.exists([before.0])?)
 }
 
 pub(super) fn read(row: &Row<'_>) -> Result<KeyRow, Fault> {

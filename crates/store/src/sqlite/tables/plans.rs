@@ -10,6 +10,8 @@ use rusqlite::Connection;
 /// test of their own.
 const STATEMENTS: &[&str] = &[
     schedulers::REGISTER,
+    schedulers::BURY,
+    schedulers::ADOPT,
     schedulers::MARK,
     schedulers::LAST_RUN,
     schedulers::LAST_STAMP,
@@ -43,6 +45,7 @@ const STATEMENTS: &[&str] = &[
     idempotency_keys::INSERT,
     idempotency_keys::LOAD,
     idempotency_keys::LET_GO,
+    idempotency_keys::HAS_OLD,
     idempotency_keys::DROP,
     audit::INSERT,
     audit::LIST,
@@ -78,6 +81,7 @@ fn what_is_looked_for_by_its_end_is_sought_there() {
     let seeks = [
         (runs::CHANGED, "USING INDEX runs_by_stamp (owner=? AND stamp>?)"),
         (run_drop::EXPIRED, "USING INDEX runs_by_age (created_at<?)"),
+        (idempotency_keys::HAS_OLD, "USING INDEX idempotency_keys_free (created_at<?)"),
         (idempotency_keys::DROP, "USING INDEX idempotency_keys_free (created_at<?)"),
         (idempotency_keys::LET_GO, "USING INDEX idempotency_keys_by_run (run=?)"),
         (versions::LIST, "(workflow=? AND number<?)"),

@@ -12,6 +12,17 @@ pub(super) const REGISTER: &str = "
     values ((select coalesce(max(ordinal), 0) + 1 from schedulers), ?1, 1)
     on conflict (id) do update set epoch = epoch + 1
     returning ordinal, epoch, next_run, next_stamp";
+/// Whoever registers holds the data folder: the others are dead. They are fenced off before what
+/// they left unfinished is taken from them.
+pub(super) const BURY: &str = "
+    update schedulers set epoch = epoch + 1
+    where id <> ?1 and ordinal in (
+        select owner from runs indexed by runs_unfinished
+        where status in ('pending', 'running', 'paused', 'cancelling'))";
+/// As one commit of its new owner's.
+pub(super) const ADOPT: &str = "
+    update runs indexed by runs_unfinished set owner = ?1, stamp = ?2
+    where status in ('pending', 'running', 'paused', 'cancelling') and owner <> ?1";
 pub(super) const MARK: &str = "
     update schedulers set next_run = max(next_run, ?2), next_stamp = max(next_stamp, ?3)
     where id = ?1";
@@ -32,10 +43,14 @@ pub(in crate::sqlite) fn register(
     let last_run: Option<i64> =
         conn.query_row(LAST_RUN, [range.start.0, range.end.0], |row| row.get(0))?;
     let last_stamp: Option<u64> = conn.query_row(LAST_STAMP, [ordinal], |row| row.get(0))?;
-    let Marks { next_run, next_stamp } = marks.raised_to(Marks {
+    let Marks { next_run, mut next_stamp } = marks.raised_to(Marks {
         next_run: last_run.map_or(0, |key| RunKey(key).sequence()) + 1,
         next_stamp: last_stamp.unwrap_or(0) + 1,
     });
+    conn.execute(BURY, [scheduler.as_bytes()])?;
+    if conn.execute(ADOPT, params![ordinal, next_stamp])? > 0 {
+        next_stamp += 1;
+    }
     Ok(Registration { fence: Fence { scheduler, epoch }, ordinal, next_run, next_stamp })
 }
 

@@ -2,7 +2,7 @@
 
 use super::begin::{accept, begin, key};
 use crate::asking::{ask, commit};
-use crate::rows::{head, idempotency_key, key_row, progress, run_id, token_id};
+use crate::rows::{head, idempotency_key, key_row, progress, run_id};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyAnswer};
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::time::Timestamp;
@@ -23,11 +23,10 @@ pub fn the_first_answer_under_a_key_stands(store: &dyn Store) {
     let fence = begin(store);
     let answers = [
         KeyAnswer::Run(run_id(1)),
-        KeyAnswer::Version { workflow: "build".into(), number: 3, is_new: true },
-        KeyAnswer::Token(token_id(4)),
+        KeyAnswer::Version { number: 3, is_new: true },
         KeyAnswer::Done,
     ];
-    for (name, answer) in ["a", "b", "c", "d"].into_iter().zip(answers) {
+    for (name, answer) in ["a", "b", "c"].into_iter().zip(answers) {
         use_key(store, fence, name, answer.clone(), 7);
         use_key(store, fence, name, KeyAnswer::Run(run_id(9)), 8);
         let expected = key_row(name, answer, 7);
@@ -58,11 +57,15 @@ pub fn old_keys_are_dropped_unless_their_run_is_stored(store: &dyn Store) {
     use_key(store, fence, "no run", KeyAnswer::Done, 1);
     use_key(store, fence, "young", KeyAnswer::Done, 5);
     let names = ["run kept", "run dropped", "run unknown", "no run", "young"];
+    assert!(!ask(store.has_old_keys(Timestamp(1))));
     commit(store, fence, vec![Change::DropKeys(Timestamp(1))]).unwrap();
     assert_eq!(known(store, &names), names);
+    assert!(ask(store.has_old_keys(Timestamp(2))));
     let changes = vec![Change::DropKeys(Timestamp(5)), Change::DropRun(key(2), 2)];
     commit(store, fence, changes).unwrap();
     assert_eq!(known(store, &names), ["run kept", "young"]);
+    assert!(!ask(store.has_old_keys(Timestamp(5))), "the one that is kept is not old");
+    assert!(ask(store.has_old_keys(Timestamp(6))));
 }
 
 pub fn a_key_outlives_its_run_while_it_is_young(store: &dyn Store) {
@@ -83,7 +86,7 @@ pub fn a_key_outlives_its_run_while_it_is_young(store: &dyn Store) {
 pub fn a_key_that_is_used_as_it_is_dropped_is_new(store: &dyn Store) {
     let fence = begin(store);
     use_key(store, fence, "k", KeyAnswer::Done, 1);
-    let again = key_row("k", KeyAnswer::Token(token_id(1)), 9);
+    let again = key_row("k", KeyAnswer::Run(run_id(1)), 9);
     let changes = vec![Change::NewKey(again.clone()), Change::DropKeys(Timestamp(5))];
     commit(store, fence, changes).unwrap();
     assert_eq!(ask(store.key(&idempotency_key("k"))), Some(again));

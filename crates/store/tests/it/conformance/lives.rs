@@ -1,9 +1,9 @@
 //! Schedulers, their epochs, and what a fence keeps out.
 
-use super::begin::{accept, begin};
+use super::begin::{accept, begin, key};
 use crate::asking::{ask, commit, register};
 use crate::rows::{OTHER, SCHEDULER, head, progress, run_id};
-use mainspring_core::kernel::row::RunStatus;
+use mainspring_core::kernel::row::{RunProgress, RunStatus};
 use mainspring_core::world::batch::Change;
 use mainspring_store::{CommitError, Fence, Store};
 
@@ -27,11 +27,36 @@ pub fn a_new_life_goes_on_where_the_last_one_ended(store: &dyn Store) {
 
 pub fn schedulers_have_ordinals_of_their_own(store: &dyn Store) {
     let fence = begin(store);
-    accept(store, fence, 9, RunStatus::Running);
+    accept(store, fence, 9, RunStatus::Success);
     let other = register(store, OTHER);
     assert_eq!((other.ordinal, other.next_run, other.next_stamp), (2, 1, 1));
     assert_eq!(other.fence.epoch, 1);
     assert_eq!(register(store, SCHEDULER).ordinal, 1);
+}
+
+pub fn what_the_dead_left_unfinished_is_taken_over(store: &dyn Store) {
+    let old = begin(store);
+    let left = [(3, RunStatus::Running), (4, RunStatus::Success), (5, RunStatus::Cancelling)];
+    for (number, status) in left {
+        accept(store, old, number, status);
+    }
+    let new = register(store, OTHER);
+    assert_eq!((new.ordinal, new.next_run, new.next_stamp), (2, 1, 2));
+    assert_eq!(ask(store.unfinished(SCHEDULER)), []);
+    assert_eq!(ask(store.unfinished(OTHER)), [(key(3), run_id(3)), (key(5), run_id(5))]);
+    // As a commit of its own; what is final stays where it is.
+    let changed = |of| -> Vec<(u64, u64)> {
+        let found = ask(store.changed(of, 0, 9));
+        found.iter().map(|(head, now)| (head.key.sequence(), now.stamp)).collect()
+    };
+    assert_eq!((changed(OTHER), changed(SCHEDULER)), (vec![(3, 1), (5, 1)], vec![(4, 4)]));
+    let ended = RunProgress { owner: OTHER, ..progress(RunStatus::Success, 9) };
+    let change = || vec![Change::PutRun(key(3), ended.clone())];
+    let fenced = commit(store, old, change());
+    assert!(matches!(fenced, Err(CommitError::Fenced)), "{fenced:?}");
+    commit(store, new.fence, change()).unwrap();
+    // Registering once more finds nothing.
+    assert_eq!(register(store, OTHER).next_stamp, 10);
 }
 
 pub fn an_old_life_is_fenced_off(store: &dyn Store) {

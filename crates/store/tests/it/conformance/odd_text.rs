@@ -85,7 +85,7 @@ pub fn odd_names_are_found_and_ordered_by_their_bytes(store: &dyn Store) {
             updated_at: at,
             deleted_at: None,
         };
-        let answer = KeyAnswer::Version { workflow: (*name).into(), number: 1, is_new: true };
+        let answer = KeyAnswer::Version { number: 1, is_new: true };
         let key = KeyRow { key: idempotency_key(name), answer, created_at: at };
         let audit = AuditRow {
             at,

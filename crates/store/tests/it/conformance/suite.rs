@@ -33,6 +33,7 @@ suite! {
     lives::the_first_life_begins_with_epoch_one,
     lives::a_new_life_goes_on_where_the_last_one_ended,
     lives::schedulers_have_ordinals_of_their_own,
+    lives::what_the_dead_left_unfinished_is_taken_over,
     lives::an_old_life_is_fenced_off,
     lives::a_scheduler_that_never_registered_is_fenced_off,
     lives::an_empty_batch_is_fenced_all_the_same,
