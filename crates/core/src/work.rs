@@ -83,6 +83,9 @@ pub enum ReportKind {
     Started,
     /// It could not be taken now (no worker, no process to be had); nothing was started.
     Refused(Box<str>),
+    /// The work is over and its outcome certain, though its end is told only later, with its log:
+    /// it cannot run too long any more.
+    Over,
     Ended(Ended),
     /// The answer to a question, by its number.
     Reattached(u64, Reattached),

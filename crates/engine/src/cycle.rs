@@ -239,6 +239,7 @@ fn ended(input: &Input) -> Option<Ticket> {
         | ReportKind::Refused(_)
         | ReportKind::Reattached(_, Reattached::Ended(_)) => Some(report.ticket),
         ReportKind::Started
+        | ReportKind::Over
         | ReportKind::Reattached(
             _,
             Reattached::Running | Reattached::NeverStarted | Reattached::Unknown { .. },

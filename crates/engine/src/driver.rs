@@ -8,6 +8,7 @@ use crate::cycle::{Cycle, Done, Offered, Reading, Step};
 use crate::engine::{EngineConfig, Load, NotDone, Stopped};
 use crate::inbox::{Ask, Control, Drain, Inbox, Mail, Request};
 use crate::prefetch;
+use crate::trouble::Trouble;
 use mainspring_core::ids::{AttemptId, Ticket};
 use mainspring_core::world::batch::{Change, Effect};
 use mainspring_core::world::input::{Input, Prefetched};
@@ -23,9 +24,6 @@ use tokio::sync::watch;
 const REQUESTS_AT_ONCE: usize = 1_024;
 /// Readings of the store under way; beyond them requests wait where they are counted.
 const READINGS_MAX: usize = 256;
-/// Waits between loads after the store failed.
-const BACKOFF: Duration = Duration::from_millis(100);
-const BACKOFF_MAX: Duration = Duration::from_secs(5);
 /// Callers do not feel a store that is away for less than this; after it they are refused.
 const HICCUP: Duration = Duration::from_secs(2);
 /// With a timer pending the thread looks at least this often, so that a suspended machine
@@ -45,18 +43,16 @@ pub(crate) struct Driver {
     trouble: Option<Trouble>,
     /// Since when there is no world; none while there is one.
     unloaded: Option<Instant>,
+    /// Since when there is a world, or was.
+    loaded_at: Instant,
+    /// Attempts whose work is over, of which the world that was thrown away had heard.
+    over: BTreeSet<AttemptId>,
     draining: Option<Drain>,
     /// Told when nothing is live any more and nothing is left to commit, while draining.
     quiet: watch::Sender<bool>,
     /// Whether there is a world. Said before anybody hears that an outcome is not known.
     loaded: watch::Sender<bool>,
     stopping: bool,
-}
-
-/// The store fails, since when, and how long to wait before the next try.
-struct Trouble {
-    since: Instant,
-    pause: Duration,
 }
 
 impl Driver {
@@ -77,6 +73,8 @@ impl Driver {
             backlog: Mail::default(),
             trouble: None,
             unloaded: None,
+            loaded_at: Instant::now(),
+            over: BTreeSet::new(),
             draining: None,
             quiet: watch::Sender::new(false),
             loaded: watch::Sender::new(false),
@@ -101,8 +99,9 @@ impl Driver {
         for snapshot in snapshots {
             world.load(now, snapshot);
         }
+        world.still_over(std::mem::take(&mut self.over));
         self.fence = registration.fence;
-        self.unloaded = None;
+        (self.unloaded, self.loaded_at) = (None, Instant::now());
         self.config.observer.loaded(registration.next_stamp.saturating_sub(1));
         let only = world.live().map(|ticket| ticket.attempt).collect();
         self.hand_over(Orders { only: Some(only), ..Orders::default() });
@@ -160,8 +159,17 @@ impl Driver {
             self.tell_if_quiet();
             let committing = self.cycle.as_ref().is_some_and(Cycle::is_committing);
             if self.stopping && !committing {
-                return Stopped::Asked;
+                return self.left();
             }
+        }
+    }
+
+    /// How it ends when it was asked to. Without a world there is something that could not be
+    /// recorded.
+    fn left(&self) -> Stopped {
+        match (&self.cycle, &self.trouble) {
+            (None, Some(trouble)) => Stopped::Store(trouble.why.clone()),
+            _ => Stopped::Asked,
         }
     }
 
@@ -235,7 +243,9 @@ impl Driver {
     /// Drops what is not durable and loads again, later each time.
     fn store_failed(&mut self, error: &str) -> Option<Stopped> {
         self.loaded.send_replace(false);
+        let loaded_at = self.cycle.is_some().then_some(self.loaded_at);
         if let Some(cycle) = self.cycle.take() {
+            self.over = cycle.world().over().clone();
             // Runs that were accepted in this life are carried on as well.
             if let Load::Only(ids) = &mut self.config.load {
                 let active = cycle.world().runs().map(|run| run.head.id);
@@ -247,14 +257,14 @@ impl Driver {
             }
         }
         self.unloaded.get_or_insert_with(Instant::now);
-        let trouble = self.trouble.get_or_insert(Trouble { since: Instant::now(), pause: BACKOFF });
+        let trouble = Trouble::after(self.trouble.take(), loaded_at, Instant::now(), error);
+        let trouble = self.trouble.insert(trouble);
         let patience = self.config.store_patience;
         if patience.is_some_and(|patience| trouble.since.elapsed() >= patience) || self.stopping {
             return Some(Stopped::Store(error.to_owned()));
         }
         self.config.observer.store_failed(error);
         let pause = trouble.pause;
-        trouble.pause = (pause * 2).min(BACKOFF_MAX);
         let (store, inbox) = (Arc::clone(&self.config.store), Arc::clone(&self.inbox));
         let (scheduler, load) = (self.config.scheduler, self.config.load.clone());
         self.runtime.spawn(async move {

@@ -171,6 +171,11 @@ impl Engine {
         }
     }
 
+    /// Whether everything stored is known. Not while the store fails.
+    pub fn is_loaded(&self) -> bool {
+        *self.loaded.borrow()
+    }
+
     /// Waits until everything stored is known again. Whoever was answered `UnknownOutcome`
     /// learns from the store what became of it from then on: nothing earlier can still land.
     pub async fn loaded(&self) {
@@ -203,16 +208,37 @@ impl Engine {
         if tokio::time::timeout(patience, self.until_quiet()).await.is_ok() {
             return;
         }
-        self.inbox.control(Control::Drain(Drain::StopAll));
-        let _ = tokio::time::timeout(STOP_PATIENCE, self.until_quiet()).await;
+        // Without a world nobody decides on a stop, and no end could be recorded: what still
+        // runs ends with the program.
+        if self.is_loaded() {
+            self.inbox.control(Control::Drain(Drain::StopAll));
+            let _ = tokio::time::timeout(STOP_PATIENCE, self.until_quiet()).await;
+        }
     }
 
+    /// Nothing is live any more, or there is nothing to wait for.
     async fn until_quiet(&self) {
         let (mut quiet, mut stopped) = (self.quiet.clone(), self.stopped.clone());
         tokio::select! {
             _ = quiet.wait_for(|quiet| *quiet) => {}
             _ = stopped.wait_for(Option::is_some) => {}
+            () = self.until_idle_without_a_store() => {}
         }
+    }
+
+    /// The store is away, and nothing is at work whose end might still be recorded.
+    async fn until_idle_without_a_store(&self) {
+        let mut loaded = self.loaded.clone();
+        // An error is a driver that has stopped, which is waited for too.
+        while loaded.wait_for(|loaded| !*loaded).await.is_ok() {
+            if self.executors.values().all(|executor| executor.held().is_empty()) {
+                return;
+            }
+            if loaded.wait_for(|loaded| *loaded).await.is_err() {
+                break;
+            }
+        }
+        std::future::pending().await
     }
 
     /// Asks for the end without waiting for it; what runs is killed when the process ends.
@@ -220,7 +246,8 @@ impl Engine {
         self.inbox.control(Control::Stop);
     }
 
-    /// Ends the commit under way, kills whatever still runs, and waits for both.
+    /// Ends the commit under way, kills whatever still runs, and waits for both. Whoever cannot
+    /// wait for the store says `stop` first, and waits for `stopped` no longer than they like.
     pub fn shut_down(self) {
         self.inbox.control(Control::Stop);
         for thread in self.threads {

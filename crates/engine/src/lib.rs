@@ -19,6 +19,7 @@ mod inbox;
 mod prefetch;
 mod shelf;
 mod act;
+mod trouble;
 mod driver;
 mod engine;
 

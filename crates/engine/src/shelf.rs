@@ -3,8 +3,9 @@
 //!
 //! ```text
 //!  executors ─► report ─┬─ no log, or a small one ───────────────────► inbox
-//!                       └─ large ─► queue ─► 2 at once: compress, put ─► inbox   Log::Blob
-//!                                                       └─ failed ─────► inbox   Log::File
+//!                       └─ large ─► `Over` to the inbox, and
+//!                                   queue ─► 2 at once: compress, put ─► inbox   Log::Blob
+//!                                                          └─ failed ──► inbox   Log::File
 //!  act thread ─► settled: the end is durable ─► the file goes, if its blob is there
 //! ```
 //! Whoever has no large log pays one look at its report. A crash in between leaves the file, and
@@ -82,6 +83,8 @@ impl Shelf {
         if desk.is_closed {
             return;
         }
+        // However long the log takes, the work did not take longer.
+        self.0.inbox.report(Report { ticket: report.ticket, what: ReportKind::Over });
         desk.waiting.push_back(report);
         if desk.at_work < AT_ONCE {
             desk.at_work += 1;
@@ -157,8 +160,48 @@ fn large_log(report: &mut Report) -> Option<&mut Log> {
         }
         ReportKind::Reattached(_, Reattached::Unknown { log }) => log,
         ReportKind::Started
+        | ReportKind::Over
         | ReportKind::Refused(_)
         | ReportKind::Reattached(_, Reattached::Running | Reattached::NeverStarted) => return None,
     };
     log.as_mut().filter(|log| matches!(log, Log::File { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Event;
+    use mainspring_core::ids::{RunKey, TaskNo, TaskRef, Ticket};
+    use mainspring_core::work::{Ended, Outcome};
+    use mainspring_store::MemoryBlobs;
+    use std::time::Duration;
+
+    struct Nobody;
+
+    impl Observer for Nobody {
+        fn committed(&self, _: &[Event]) {}
+        fn loaded(&self, _: u64) {}
+        fn log_stays(&self, _: AttemptId, _: &str) {}
+        fn store_failed(&self, _: &str) {}
+    }
+
+    /// The world hears that the work is over before anybody has begun to put the log away.
+    #[tokio::test]
+    async fn work_is_over_however_long_its_log_takes() {
+        let inbox = Arc::new(Inbox::default());
+        let logs = LogPlaces { folder: "nowhere".into(), blobs: Arc::new(MemoryBlobs::new()) };
+        // All hands are busy elsewhere.
+        let desk = Mutex::new(Desk { at_work: AT_ONCE, ..Desk::default() });
+        let runtime = tokio::runtime::Handle::current();
+        let (at, observer) = (Arc::clone(&inbox), Arc::new(Nobody));
+        let shelf = Shelf(Arc::new(Parts { logs, inbox: at, observer, runtime, desk }));
+        let task = TaskRef::plain(TaskNo(0));
+        let ticket =
+            Ticket { run: RunKey::new(1, 1), task, attempt: AttemptId::from_bytes([1; 16]) };
+        let log = Some(Log::File { bytes: 5_000 });
+        let ended = Ended { outcome: Outcome::Success(None), started: true, log };
+        shelf.report(Report { ticket, what: ReportKind::Ended(ended) });
+        let heard = inbox.take(0, Some(Duration::ZERO)).reports;
+        assert_eq!(heard, [Report { ticket, what: ReportKind::Over }]);
+    }
 }

@@ -114,7 +114,7 @@ impl World {
         command: &Command,
         found: Option<RunSnapshot>,
     ) -> Result<Reply, Refusal> {
-        let snapshot = found.ok_or(Refusal::RunNotFound)?;
+        let mut snapshot = found.ok_or(Refusal::RunNotFound)?;
         let last_stamp = self.departed.get(&command.run);
         if last_stamp.is_some_and(|stamp| snapshot.progress.stamp < *stamp) {
             return Err(Refusal::Outdated);
@@ -129,6 +129,8 @@ impl World {
         ) {
             return Err(Refusal::RunIs(status));
         }
+        // One that ended under another scheduler is carried on by this one.
+        snapshot.progress.owner = self.scheduler;
         let key = self.take_in(snapshot);
         let answer = self.command(now, command, None);
         if answer.is_err() {
@@ -175,7 +177,7 @@ impl Patience {
         match input {
             Input::Report(report) => match report.what {
                 ReportKind::Ended(_) => Self::Gather,
-                ReportKind::Started => Self::Ride,
+                ReportKind::Started | ReportKind::Over => Self::Ride,
                 ReportKind::Refused(_) | ReportKind::Reattached(..) => Self::None,
             },
             Input::Deploy(_)

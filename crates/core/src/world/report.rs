@@ -27,6 +27,7 @@ impl World {
             }
             ReportKind::Refused(_) if fact == Fact::Running => return Err(Refusal::Stale),
             ReportKind::Refused(why) => self.start_refused(now, ticket, why),
+            ReportKind::Over => drop(self.over.insert(ticket.attempt)),
             ReportKind::Ended(ended) => self.ended(now, ticket, ended),
             ReportKind::Reattached(number, answer) => {
                 return self.reattached(now, ticket, number, answer);
@@ -244,6 +245,7 @@ impl World {
         });
         self.draft.task(key, ticket.task);
         self.asked_after.remove(&ticket.attempt);
+        self.over.remove(&ticket.attempt);
         self.follow(key, no);
         self.ending.insert(key);
         self.restart_if_due(now, key, no);
@@ -257,8 +259,13 @@ impl World {
         }
     }
 
-    /// Its time is up: it keeps its permits until it is gone.
+    /// Its time is up: it keeps its permits until it is gone. Unless it was over before.
     pub(super) fn attempt_timed_out(&mut self, key: RunKey, no: TaskNo) {
+        let row = self.runs.get(&key).and_then(|run| run.rows.get(no));
+        let attempt = row.and_then(|row| row.attempt.as_ref());
+        if attempt.is_some_and(|attempt| self.over.contains(&attempt.id)) {
+            return;
+        }
         let started = self.run_mut(key).rows.fact(no) == Fact::Running;
         let why = if started { Stopping::Timeout } else { Stopping::StartTimeout };
         self.stop(key, no, why, |_| {});

@@ -62,6 +62,8 @@ pub struct World {
     /// Attempts that were offered to their executors again and not reported missing yet. Once
     /// is enough: a second such answer would start work twice.
     pub(super) asked_after: BTreeSet<AttemptId>,
+    /// Attempts whose work is over, while their logs are put away.
+    pub(super) over: BTreeSet<AttemptId>,
     /// Runs that left memory, with their last stamp, so that an older reading is noticed.
     pub(super) departed: BTreeMap<RunId, u64>,
 }
@@ -93,6 +95,7 @@ impl World {
             gather: Gather::default(),
             live: 0,
             asked_after: BTreeSet::new(),
+            over: BTreeSet::new(),
             departed: BTreeMap::new(),
         }
     }
@@ -149,6 +152,17 @@ impl World {
     /// Attempts that are dispatched or running.
     pub fn live_count(&self) -> u32 {
         self.live
+    }
+
+    /// Attempts whose work is over though they have not ended yet.
+    pub fn over(&self) -> &BTreeSet<AttemptId> {
+        &self.over
+    }
+
+    /// What a former world of this life knew of that.
+    pub fn still_over(&mut self, over: BTreeSet<AttemptId>) {
+        let live: BTreeSet<AttemptId> = self.live().map(|ticket| ticket.attempt).collect();
+        self.over.extend(over.intersection(&live));
     }
 
     pub fn limits(&self) -> &Limits {

@@ -287,6 +287,7 @@ fn report(word: &str) -> ReportKind {
     let failed = |class| ended(Outcome::Failed(TaskError::new(class, "test")));
     match word {
         "start" => ReportKind::Started,
+        "over" => ReportKind::Over,
         "ok" => ended(Outcome::Success(None)),
         "fail" => ended(Outcome::Failed(TaskError::exit(1))),
         "gone" => ended(Outcome::Stopped),

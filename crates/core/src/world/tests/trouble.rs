@@ -156,3 +156,18 @@ fn a_second_end_of_one_attempt_changes_nothing() {
     stage.play("b ok");
     assert_eq!(stage.shown(), "success: a=success b=success");
 }
+
+/// However long its log takes to be put away.
+#[test]
+fn work_that_was_over_in_time_does_not_time_out() {
+    check("a timeout=5", "a start; wait 4; a over; wait 60; a ok", "success: a=success");
+    check("a timeout=5", "a start; wait 4; a over; wait 60; a fail", "failed: a=failed");
+    check_said("a timeout=5", "a start; wait 4; a over; wait 60", "start a");
+    // Too late is too late, and so is a report on another attempt.
+    check("a timeout=5", "a start; wait 6; a over; a ok", "failed: a=failed");
+    check(
+        "a timeout=5 retries=1",
+        "a start; a over; a fail; wait 1; a start; wait 6; a gone",
+        "failed: a=failed",
+    );
+}
