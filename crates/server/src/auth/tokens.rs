@@ -173,8 +173,19 @@ impl Tokens {
         }
     }
 
+    /// Waits until something holds of the tokens, looking after each change.
+    pub async fn until(&self, holds: impl Fn() -> bool) {
+        let mut changed = self.changed.subscribe();
+        while !holds() {
+            if changed.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
     pub fn add(&self, row: TokenRow) {
         self.write().add(row);
+        self.changed.send_replace(());
     }
 
     /// With the sessions that were opened with it.

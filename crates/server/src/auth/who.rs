@@ -25,6 +25,17 @@ pub struct Peer {
     pub is_owner: bool,
 }
 
+/// What was shown at the door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// The key to the house: whoever can open the socket.
+    Owner,
+    /// Nothing, as no token was asked for.
+    Nothing,
+    /// A token, or a session opened with one.
+    Token(TokenId),
+}
+
 /// Who asks.
 #[derive(Clone, Debug)]
 pub struct Who {
@@ -32,8 +43,7 @@ pub struct Who {
     pub role: Role,
     /// Of a session: the one it was opened with.
     pub token: Option<TokenId>,
-    /// What was shown at the door: the token, or a session opened with it.
-    pub pass: Option<TokenId>,
+    pub pass: Pass,
     pub from: Arc<str>,
 }
 
@@ -70,7 +80,7 @@ impl Who {
                 name: RESERVED[0].into(),
                 role: Role::Admin,
                 token: None,
-                pass: None,
+                pass: Pass::Owner,
                 from,
             });
         }
@@ -80,7 +90,7 @@ impl Who {
                 name: RESERVED[1].into(),
                 role: Role::Admin,
                 token: None,
-                pass: None,
+                pass: Pass::Nothing,
                 from,
             });
         }
@@ -96,7 +106,7 @@ impl Who {
             TokenKind::Bearer => row.id,
             TokenKind::Session(token) => token,
         };
-        let (token, pass) = (Some(token), Some(row.id));
+        let (token, pass) = (Some(token), Pass::Token(row.id));
         Ok(Self { name: row.name, role: row.role, token, pass, from })
     }
 

@@ -19,6 +19,8 @@ pub type State = (Arc<RunHead>, Arc<RunProgress>);
 pub struct Hub {
     ring: Mutex<Ring>,
     last: watch::Sender<u64>,
+    /// What the store said when it failed last.
+    trouble: Mutex<Arc<str>>,
     pub counts: Counts,
 }
 
@@ -53,7 +55,8 @@ pub enum News {
 impl Default for Hub {
     fn default() -> Self {
         let last = watch::Sender::new(0);
-        Self { ring: Mutex::default(), last, counts: Counts::default() }
+        let trouble = Mutex::new("".into());
+        Self { ring: Mutex::default(), last, trouble, counts: Counts::default() }
     }
 }
 
@@ -65,6 +68,11 @@ impl Hub {
     /// The stamp of the last commit seen, and its changes from now on.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.last.subscribe()
+    }
+
+    /// Why the store failed, when it did so last.
+    pub fn trouble(&self) -> Arc<str> {
+        Arc::clone(&self.trouble.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The latest state of a run that changed lately.
@@ -148,7 +156,8 @@ impl Observer for Hub {
 
     fn log_stays(&self, _: AttemptId, _: &str) {}
 
-    fn store_failed(&self, _error: &str) {
+    fn store_failed(&self, error: &str) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = error.into();
         self.counts.store_failures.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -3,7 +3,7 @@
 use super::place::Place;
 use super::reader::{Reader, Told, Wanted};
 use crate::app::App;
-use crate::auth::who::{Viewer, Who};
+use crate::auth::who::{Pass, Viewer, Who};
 use crate::extract::Query;
 use crate::find::run_id;
 use crate::problem::Problem;
@@ -73,8 +73,9 @@ pub async fn events(
 /// Comes to an end when whoever listens may no longer.
 pub async fn lapse(app: App, who: Who) {
     match who.pass {
-        None => std::future::pending().await,
-        Some(pass) => app.tokens.lapse(pass).await,
+        Pass::Owner => std::future::pending().await,
+        Pass::Nothing => app.tokens.until(|| app.asks_for_tokens()).await,
+        Pass::Token(id) => app.tokens.lapse(id).await,
     }
 }
 

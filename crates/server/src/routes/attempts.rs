@@ -1,6 +1,6 @@
 //! `/runs/{id}/attempts` and `/runs/{id}/tasks/{name}/attempts`: what was tried, and how it ended.
 
-use super::page::{Page, limit};
+use super::page::{Page, PageQuery};
 use crate::app::App;
 use crate::auth::who::Viewer;
 use crate::cursor;
@@ -12,8 +12,8 @@ use axum::extract::State;
 use mainspring_core::ids::{RunId, TaskNo};
 use mainspring_core::kernel::row::AttemptRow;
 use mainspring_core::view::shapes::{AttemptView, attempts};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 /// An attempt, and the task it is one of.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -23,49 +23,34 @@ pub struct TaskAttempt {
     pub attempt: AttemptView,
 }
 
-#[derive(Clone, Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ListQuery {
-    /// Items on a page, from 1 to 1,000; 50 if not said.
-    #[param(minimum = 1, maximum = 1_000)]
-    limit: Option<usize>,
-    /// `next_cursor` of the page before.
-    #[param(pattern = "^[0-9a-fA-F]{16}$")]
-    cursor: Option<String>,
-}
-
 /// Its task, and which of the task's attempts it is. A task's attempts only grow in number, so
 /// that a place in the list stays where it is.
 type Place = (TaskNo, u32);
 
-impl ListQuery {
-    /// What comes after the page before.
-    fn page<T>(
-        &self,
-        all: impl Iterator<Item = (Place, AttemptView)>,
-        show: impl Fn(TaskNo, AttemptView) -> T,
-    ) -> Result<Json<Page<T>>, Problem> {
-        let limit = limit(self.limit)?;
-        let after = self.cursor.as_deref().map(cursor::decode_number).transpose()?;
-        let number = |(no, which): Place| (u64::from(no.0) << 32) | u64::from(which);
-        let rest = all.filter(|(place, _)| after.is_none_or(|after| number(*place) > after));
-        let rows: Vec<_> = rest.take(limit + 1).collect();
-        let cursor = |(place, _): &(Place, AttemptView)| cursor::encode_number(number(*place));
-        Ok(Json(Page::of(rows, limit, cursor, |((no, _), attempt)| show(no, attempt))))
-    }
+/// What comes after the page before.
+fn page<T>(
+    query: &PageQuery,
+    all: impl Iterator<Item = (Place, AttemptView)>,
+    show: impl Fn(TaskNo, AttemptView) -> T,
+) -> Result<Json<Page<T>>, Problem> {
+    let (limit, after) = (query.limit()?, query.last()?);
+    let number = |(no, which): Place| (u64::from(no.0) << 32) | u64::from(which);
+    let rest = all.filter(|(place, _)| after.is_none_or(|after| number(*place) > after));
+    let rows: Vec<_> = rest.take(limit + 1).collect();
+    let cursor = |(place, _): &(Place, AttemptView)| cursor::encode_number(number(*place));
+    Ok(Json(Page::of(rows, limit, cursor, |((no, _), attempt)| show(no, attempt))))
 }
 
 /// Lists the attempts of all tasks of a run, in the order of its definition; of each task the
 /// current one last.
 #[utoipa::path(get, path = "/runs/{id}/attempts", operation_id = "listRunAttempts", tag = "runs",
-    params(("id" = RunId, Path), ListQuery),
+    params(("id" = RunId, Path), PageQuery),
     responses((status = 200, body = Page<TaskAttempt>)))]
 pub async fn of_run(
     State(app): State<App>,
     Viewer(_): Viewer,
     Path(id): Path<String>,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<PageQuery>,
 ) -> Result<Json<Page<TaskAttempt>>, Problem> {
     let found = app.found(run_id(&id)?).await?;
     let history = app.store.attempts(found.run.head.key).await?;
@@ -74,23 +59,23 @@ pub async fn of_run(
     let all = tasks.into_iter().flat_map(|no| of(&found, &history, no));
     let definition = &found.version.definition;
     let name = |no| definition.task(no).name.to_string();
-    query.page(all, |no, attempt| TaskAttempt { task: name(no), attempt })
+    page(&query, all, |no, attempt| TaskAttempt { task: name(no), attempt })
 }
 
 /// Lists a task's attempts, the current one last.
 #[utoipa::path(get, path = "/runs/{id}/tasks/{name}/attempts", operation_id = "listAttempts", tag = "tasks",
-    params(("id" = RunId, Path), ("name" = String, Path), ListQuery),
+    params(("id" = RunId, Path), ("name" = String, Path), PageQuery),
     responses((status = 200, body = Page<AttemptView>)))]
 pub async fn of_task(
     State(app): State<App>,
     Viewer(_): Viewer,
     Path((id, name)): Path<(String, String)>,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<PageQuery>,
 ) -> Result<Json<Page<AttemptView>>, Problem> {
     let found = app.found(run_id(&id)?).await?;
     let no = found.task_no(&name)?;
     let history = app.store.attempts(found.run.head.key).await?;
-    query.page(of(&found, &history, no), |_, attempt| attempt)
+    page(&query, of(&found, &history, no), |_, attempt| attempt)
 }
 
 /// A task's attempts; the history of a run is in order of its tasks.

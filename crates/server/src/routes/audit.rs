@@ -1,6 +1,6 @@
 //! `/audit`: who changed what, when, from where.
 
-use super::page::{Page, limit};
+use super::page::{Page, PageQuery};
 use crate::app::App;
 use crate::auth::who::Admin;
 use crate::cursor;
@@ -10,8 +10,8 @@ use axum::Json;
 use axum::extract::State;
 use mainspring_core::time::Timestamp;
 use mainspring_store::Audited;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 /// One change that somebody asked for.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -24,29 +24,16 @@ pub struct AuditView {
     pub target: String,
 }
 
-#[derive(Clone, Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ListQuery {
-    /// Items on a page, from 1 to 1,000; 50 if not said.
-    #[param(minimum = 1, maximum = 1_000)]
-    limit: Option<usize>,
-    /// `next_cursor` of the page before.
-    #[param(pattern = "^[0-9a-fA-F]{16}$")]
-    cursor: Option<String>,
-}
-
 /// Lists changes, newest first.
-#[utoipa::path(get, path = "/audit", operation_id = "listAudit", tag = "audit", params(ListQuery),
+#[utoipa::path(get, path = "/audit", operation_id = "listAudit", tag = "audit", params(PageQuery),
     responses((status = 200, body = Page<AuditView>)))]
 pub async fn list(
     State(app): State<App>,
     Admin(_): Admin,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<PageQuery>,
 ) -> Result<Json<Page<AuditView>>, Problem> {
-    let limit = limit(query.limit)?;
-    let below = query.cursor.as_deref().map(cursor::decode_number).transpose()?;
-    let rows = app.store.audit(below, limit + 1).await?;
+    let limit = query.limit()?;
+    let rows = app.store.audit(query.last()?, limit + 1).await?;
     let cursor = |it: &Audited| cursor::encode_number(it.number);
     Ok(Json(Page::of(rows, limit, cursor, |Audited { number, row }| AuditView {
         number,

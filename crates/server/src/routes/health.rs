@@ -39,12 +39,19 @@ pub async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// The server takes work: it is not shutting down, and its store answers.
+/// The server takes work: it is not shutting down, and its store answers. After the store has
+/// failed, that is found out by asking it, not by the next commit of somebody else.
 #[utoipa::path(get, path = "/readyz", operation_id = "ready", tag = "health",
     responses((status = 200, body = String, content_type = "text/plain")))]
 pub async fn readyz(State(app): State<App>) -> Result<&'static str, Problem> {
     if !app.is_ready.load(Ordering::Relaxed) {
         return Err(Problem::new(Code::Stopping, "no new work is taken"));
+    }
+    // Nothing is decided before everything is loaded again, even if the store answers by now.
+    if !app.engine.is_loaded() {
+        let why = app.hub.trouble();
+        let detail = format!("it failed, and what it holds is being loaded again: {why}");
+        return Err(Problem::new(Code::StoreUnavailable, detail));
     }
     app.pulse.feel(&app).await?;
     Ok("ready\n")

@@ -1,8 +1,9 @@
 //! Lists, a page at a time.
 
+use crate::cursor;
 use crate::problem::{Code, Problem};
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 const LIMIT_DEFAULT: usize = 50;
 const LIMIT_MAX: usize = 1_000;
@@ -14,6 +15,30 @@ pub struct Page<T> {
     /// For the next page; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+}
+
+/// Which page of a list that goes on behind a number.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PageQuery {
+    /// Items on a page, from 1 to 1,000; 50 if not said.
+    #[param(minimum = 1, maximum = 1_000)]
+    limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    #[param(pattern = "^[0-9a-fA-F]{16}$")]
+    cursor: Option<String>,
+}
+
+impl PageQuery {
+    pub fn limit(&self) -> Result<usize, Problem> {
+        limit(self.limit)
+    }
+
+    /// Where the page before ended.
+    pub fn last(&self) -> Result<Option<u64>, Problem> {
+        self.cursor.as_deref().map(cursor::decode_number).transpose()
+    }
 }
 
 /// How many items a page has.

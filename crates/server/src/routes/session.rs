@@ -4,6 +4,7 @@ use crate::app::{App, now};
 use crate::auth::secret;
 use crate::auth::who::{COOKIE, Viewer, secret_of};
 use crate::extract::Body;
+use crate::idempotency::no_key;
 use crate::problem::{Code, Problem};
 use axum::Json;
 use axum::extract::State;
@@ -38,14 +39,17 @@ pub async fn get(Viewer(who): Viewer) -> Json<Session> {
 
 type Answer<T> = ([(HeaderName, HeaderValue); 1], T);
 
-/// Opens a session for a browser.
+/// Opens a session for a browser. An `Idempotency-Key` is refused: the cookie is given once, so
+/// that nothing could be answered the second time.
 #[utoipa::path(post, path = "/session", operation_id = "openSession", tag = "session", request_body = LoginBody,
     responses((status = 200, body = Session)))]
 pub async fn login(
     State(app): State<App>,
     origin: crate::auth::who::Anyone,
+    headers: HeaderMap,
     body: Body,
 ) -> Result<Answer<Json<Session>>, Problem> {
+    no_key(&headers)?;
     let body: LoginBody = body.json()?;
     let unknown = || Problem::new(Code::Unauthorized, "the token is not known or has expired");
     let held = app.turn_to_change_tokens().await?;

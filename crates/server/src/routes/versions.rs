@@ -1,6 +1,6 @@
 //! `/workflows/{name}/versions`: what a workflow was and is.
 
-use super::page::{Page, limit};
+use super::page::{Page, PageQuery};
 use crate::app::App;
 use crate::auth::who::Viewer;
 use crate::cursor;
@@ -11,8 +11,8 @@ use axum::extract::State;
 use mainspring_core::kernel::row::VersionRow;
 use mainspring_core::time::Timestamp;
 use mainspring_store::VersionsQuery;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 /// One immutable version.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -39,32 +39,19 @@ impl VersionView {
     }
 }
 
-#[derive(Clone, Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ListQuery {
-    /// Items on a page, from 1 to 1,000; 50 if not said.
-    #[param(minimum = 1, maximum = 1_000)]
-    limit: Option<usize>,
-    /// `next_cursor` of the page before.
-    #[param(pattern = "^[0-9a-fA-F]{16}$")]
-    cursor: Option<String>,
-}
-
 /// Lists the versions of a workflow, newest first.
 #[utoipa::path(get, path = "/workflows/{name}/versions", operation_id = "listVersions", tag = "workflows",
-    params(("name" = String, Path), ListQuery),
+    params(("name" = String, Path), PageQuery),
     responses((status = 200, body = Page<VersionView>)))]
 pub async fn list(
     State(app): State<App>,
     Viewer(_): Viewer,
     Path(name): Path<String>,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<PageQuery>,
 ) -> Result<Json<Page<VersionView>>, Problem> {
-    let limit = limit(query.limit)?;
+    let limit = query.limit()?;
     app.workflow(&name).await?;
-    let below = query.cursor.as_deref().map(cursor::decode_number).transpose()?;
-    let below = below.map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+    let below = query.last()?.map(|number| u32::try_from(number).unwrap_or(u32::MAX));
     let query = VersionsQuery { workflow: &name, below, limit: limit + 1 };
     let rows = app.store.versions(query).await?;
     let cursor = |row: &VersionRow| cursor::encode_number(row.number.into());

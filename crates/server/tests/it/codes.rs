@@ -12,7 +12,7 @@ use mainspring_core::kernel::record::Role;
 use mainspring_core::work::Outcome;
 use mainspring_core::world::batch::Change;
 use mainspring_server::Scope;
-use mainspring_server::auth::who::Who;
+use mainspring_server::auth::who::{Pass, Who};
 use mainspring_server::idempotency::claim;
 use mainspring_server::routes::router::described;
 use serde_json::Value;
@@ -233,7 +233,7 @@ async fn keys(seen: &mut Seen) {
         name: "anonymous".into(),
         role: Role::Admin,
         token: None,
-        pass: None,
+        pass: Pass::Nothing,
         from: "127.0.0.1".into(),
     };
     let headers =

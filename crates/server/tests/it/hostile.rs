@@ -1,6 +1,7 @@
 //! Requests that mean harm, or come from programs that are broken.
 
 use crate::rig::{NOOPS, Rig, request};
+use crate::shaky::{FULL, Fault};
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
 use futures_util::stream::{self, FuturesUnordered, StreamExt as _};
@@ -162,4 +163,21 @@ async fn bodies_that_never_come_take_no_room_from_others() {
         answer = unfinished.next() => panic!("answered without a body: {answer:?}"),
         answer = asked => assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text),
     }
+}
+
+/// Whoever asks is told why, and hears of the recovery although nobody commits anything.
+#[tokio::test]
+async fn a_full_disk_is_not_ready_and_recovers_by_itself() {
+    let rig = Rig::new().await;
+    rig.deploy(NOOPS).await;
+    assert_eq!(rig.get("/readyz").await.status, StatusCode::OK);
+    rig.store.set(Fault::Full);
+    let refused = rig.post("/workflows/w/runs", "{}").await;
+    assert_eq!(refused.code(), "unknown_outcome");
+    let answer = rig.get("/readyz").await;
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(answer.text.contains(FULL), "{}", answer.text);
+    rig.store.set(Fault::None);
+    rig.app.engine.loaded().await;
+    assert_eq!(rig.get("/readyz").await.status, StatusCode::OK);
 }

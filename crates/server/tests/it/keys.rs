@@ -2,7 +2,8 @@
 
 use crate::rig::{Answer, NOOPS, Rig, request};
 use axum::http::{Method, StatusCode};
-use mainspring_server::auth::who::Who;
+use mainspring_core::kernel::record::Role;
+use mainspring_server::auth::who::{Pass, Who};
 use mainspring_server::idempotency::{Turn, claim};
 
 async fn trigger(rig: &Rig, key: &str, body: &'static str) -> Answer {
@@ -34,9 +35,9 @@ async fn a_key_whose_request_is_under_way_is_refused() {
     rig.deploy(NOOPS).await;
     let who = Who {
         name: "anonymous".into(),
-        role: mainspring_core::kernel::record::Role::Admin,
+        role: Role::Admin,
         token: None,
-        pass: None,
+        pass: Pass::Nothing,
         from: "127.0.0.1".into(),
     };
     let headers = [("idempotency-key".parse().unwrap(), "k".parse().unwrap())];
@@ -81,4 +82,22 @@ async fn keys_have_a_form() {
         assert_eq!(trigger(&rig, wrong, "{}").await.code(), "bad_request", "{wrong:?}");
     }
     assert_eq!(trigger(&rig, &"k".repeat(256), "{}").await.code(), "bad_request");
+}
+
+/// What is given only once cannot be answered again: the key is refused, not passed over.
+#[tokio::test]
+async fn a_key_is_refused_where_the_answer_holds_a_secret() {
+    let rig = Rig::new().await;
+    let secret = rig.token(Role::Admin, None);
+    let bearer = format!("Bearer {secret}");
+    let headers = [("authorization", bearer.as_str()), ("idempotency-key", "k")];
+    let session = format!(r#"{{"token": "{secret}"}}"#);
+    let token = r#"{"name": "n", "role": "viewer"}"#.to_owned();
+    for (path, body) in [("/session", session), ("/tokens", token)] {
+        let refused = rig.ask(request(Method::POST, path, &headers, body.clone())).await;
+        assert_eq!(refused.code(), "bad_request", "{path}");
+        assert!(refused.text.contains("Idempotency-Key"), "{}", refused.text);
+        let taken = rig.ask(request(Method::POST, path, &headers[..1], body)).await;
+        assert!(taken.status.is_success(), "{path}: {}", taken.text);
+    }
 }

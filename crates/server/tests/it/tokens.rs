@@ -3,11 +3,15 @@
 
 use crate::rig::{NOOPS, Rig, request};
 use axum::body::{Body, to_bytes};
+use axum::extract::ConnectInfo;
 use axum::http::{Method, Request, StatusCode};
+use futures_util::StreamExt as _;
 use mainspring_core::kernel::record::Role;
 use mainspring_core::time::Timestamp;
 use mainspring_server::auth::sessions::SESSIONS_MAX;
+use mainspring_server::auth::who::Peer;
 use mainspring_store::Store as _;
+use tower::ServiceExt as _;
 
 fn by(secret: &str, method: Method, path: &str, body: &'static str) -> Request<Body> {
     let bearer = format!("Bearer {secret}");
@@ -98,6 +102,33 @@ async fn streams_end_with_the_token_they_were_opened_with() {
     let heard = to_bytes(events.into_body(), usize::MAX).await.unwrap();
     assert!(!heard.windows(9).any(|part| part == b"event:run"));
     to_bytes(logs.into_body(), usize::MAX).await.unwrap();
+}
+
+/// They were let in because no token was asked for. The owner's stream goes on.
+#[tokio::test]
+async fn streams_opened_without_a_token_end_when_there_is_one() {
+    let (rig, _hand) = Rig::at_work().await;
+    rig.deploy("name: w\ntasks: {a: {run: x}}\n").await;
+    let run = rig.post("/workflows/w/runs", "{}").await.json();
+    let logs = format!("/runs/{}/tasks/a/logs?follow=true", run["id"].as_str().unwrap());
+    let owner = Peer { address: "socket".into(), is_owner: true };
+    let mut own = request(Method::GET, "/events", &[], "");
+    own.extensions_mut().insert(ConnectInfo(owner));
+    let own = rig.router.clone().oneshot(own).await.unwrap();
+    let mut own = own.into_body().into_data_stream();
+    let events = rig.send(request(Method::GET, "/events", &[], "")).await;
+    let logs = rig.send(request(Method::GET, &logs, &[], "")).await;
+    assert_eq!((events.status(), logs.status()), (StatusCode::OK, StatusCode::OK));
+    let made = rig.post("/tokens", r#"{"name": "first", "role": "admin"}"#).await;
+    let secret = made.json()["secret"].as_str().unwrap().to_owned();
+    to_bytes(events.into_body(), usize::MAX).await.unwrap();
+    to_bytes(logs.into_body(), usize::MAX).await.unwrap();
+    let mut heard = String::new();
+    rig.ask(by(&secret, Method::POST, "/workflows/w/runs", "{}")).await;
+    while !heard.contains("event: run\n") {
+        let part = own.next().await.expect("it goes on").unwrap();
+        heard.push_str(std::str::from_utf8(&part).unwrap());
+    }
 }
 
 #[tokio::test]
