@@ -14,5 +14,5 @@ pub use contract::{Executor, Reports};
 pub use echo::EchoExecutor;
 pub use process::{
     ProcessConfig, ProcessExecutor, SetupError, StillAlive, attempts_within, kill_leftovers,
-    open_files_min, raise_open_files,
+    left_beside, open_files_min, raise_open_files,
 };

@@ -41,7 +41,13 @@ pub struct Config {
     pub retention: Span,
     /// Requests under way may end within this time.
     pub drain: Duration,
+    /// Open connections at once at each door; more wait to be accepted. Each door has its own
+    /// number: strangers who take all places at one do not keep the owner from the socket.
+    pub connections: u32,
 }
+
+/// More connections than this at one door are of no use to anybody.
+pub const CONNECTIONS_MAX: u32 = 4_096;
 
 impl Config {
     /// Other machines can reach it, and nobody said that this is fine without tokens.

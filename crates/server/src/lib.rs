@@ -35,4 +35,4 @@ mod stall;
 pub use app::App;
 pub use config::{Config, Listen, Scope};
 pub use events::hub::Hub;
-pub use serve::{ServeError, Server};
+pub use serve::{Doors, ServeError, Server};

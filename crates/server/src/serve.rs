@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::auth::sessions;
 use crate::auth::who::Peer;
-use crate::config::Listen;
+use crate::config::{Config, Listen};
 use crate::events::reader::ends;
 use crate::routes::router::router;
 use crate::socket::Address;
@@ -15,6 +15,8 @@ use axum::extract::Request;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
+use mainspring_core::kernel::record::TokenKind;
+use mainspring_store::{ReadError, Store};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -27,9 +29,6 @@ use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt as _;
 
-/// Open connections at once; more wait to be accepted. Each door has its own: strangers who take
-/// all places at one do not keep the owner from the socket.
-const CONNECTIONS_MAX: u32 = 4_096;
 /// A head is small: however long a body may take, this is enough for it.
 const HEADER_TIME_MAX: Duration = Duration::from_secs(10);
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
@@ -47,12 +46,21 @@ pub enum ServeError {
     Bind { place: String, source: std::io::Error },
     #[error(transparent)]
     Tls(#[from] TlsError),
+    #[error("who may ask cannot be read: {0}")]
+    Tokens(#[from] ReadError),
 }
 
-/// Bound to its places, and not serving yet.
+/// Bound to its doors, and not serving yet.
 #[derive(Debug)]
 pub struct Server {
     app: App,
+    doors: Doors,
+}
+
+/// The places of a server, taken before there is anything to serve: whoever comes early waits,
+/// and a place that cannot be had is known before any work was touched.
+#[derive(Debug)]
+pub struct Doors {
     doors: Vec<Door>,
     tls: Option<Acceptor>,
 }
@@ -72,15 +80,18 @@ enum Door {
     Unix(UnixListener, PathBuf),
 }
 
-impl Server {
-    pub async fn bind(app: App) -> Result<Self, ServeError> {
-        let tls = app.config.tls.as_ref().map(tls::acceptor).transpose()?.map(Acceptor);
+impl Doors {
+    /// Takes the places, unless one would let strangers in without a token.
+    pub async fn bind(config: &Config, store: &dyn Store) -> Result<Self, ServeError> {
+        let tls = config.tls.as_ref().map(tls::acceptor).transpose()?.map(Acceptor);
+        let tokens = store.tokens().await?;
+        let has_tokens = tokens.iter().any(|row| row.kind == TokenKind::Bearer);
         let mut doors = Vec::new();
-        for place in &app.config.listen {
+        for place in &config.listen {
             doors.push(match place {
                 Listen::Tcp(address) => {
-                    let open = app.tokens.are_there() || app.config.insecure;
-                    if !address.ip().is_loopback() && !open {
+                    let is_protected = has_tokens || config.insecure;
+                    if !address.ip().is_loopback() && !is_protected {
                         return Err(ServeError::Unprotected(*address));
                     }
                     let bound = TcpListener::bind(address).await;
@@ -92,16 +103,26 @@ impl Server {
                 Listen::Unix(path) => Door::Unix(bind_unix(path)?, path.clone()),
             });
         }
-        Ok(Self { app, doors, tls })
+        Ok(Self { doors, tls })
     }
 
-    /// Where it listens, with the port that was found if none was asked for.
-    pub fn addresses(&self) -> Vec<SocketAddr> {
+    fn addresses(&self) -> Vec<SocketAddr> {
         let tcp = self.doors.iter().filter_map(|door| match door {
             Door::Tcp(listener) => listener.local_addr().ok(),
             Door::Unix(..) => None,
         });
         tcp.collect()
+    }
+}
+
+impl Server {
+    pub fn new(app: App, doors: Doors) -> Self {
+        Self { app, doors }
+    }
+
+    /// Where it listens, with the port that was found if none was asked for.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.doors.addresses()
     }
 
     /// Serves until told to stop, then lets requests under way end.
@@ -110,14 +131,15 @@ impl Server {
         let (closing, closed) = watch::channel(false);
         let mut rooms = Vec::new();
         let mut accepting = tokio::task::JoinSet::new();
-        for door in self.doors {
+        let connections = self.app.config.connections;
+        for door in self.doors.doors {
             let house = House {
                 routes: Arc::clone(&routes),
-                tls: self.tls.clone(),
+                tls: self.doors.tls.clone(),
                 head_time_max: self.app.config.read_time_max.min(HEADER_TIME_MAX),
                 closed: closed.clone(),
             };
-            let room = Arc::new(Semaphore::new(CONNECTIONS_MAX as usize));
+            let room = Arc::new(Semaphore::new(connections as usize));
             let keeper = Keeper { house, room: Arc::clone(&room) };
             rooms.push(room);
             accepting.spawn(keeper.keep(door));
@@ -129,7 +151,7 @@ impl Server {
         let _ = closing.send(true);
         let drained = async {
             for room in rooms {
-                drop(room.acquire_many(CONNECTIONS_MAX).await);
+                drop(room.acquire_many(connections).await);
             }
         };
         // Whoever takes longer is left.

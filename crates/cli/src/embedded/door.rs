@@ -5,7 +5,7 @@ use super::life::Life;
 use anyhow::{Result, anyhow};
 use mainspring_core::ids::RunId;
 use mainspring_core::time::Span;
-use mainspring_server::{App, Config, Listen, Scope, Server, socket};
+use mainspring_server::{App, Config, Doors, Listen, Scope, Server, socket};
 use mainspring_store::Store;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,11 +42,13 @@ impl Door {
             // Nothing is ever forgotten here.
             retention: Span::from_secs(u64::MAX),
             drain: DRAIN,
+            connections: life.connections,
         };
         let store = Arc::clone(&life.ground.store) as Arc<dyn Store>;
+        let doors = Doors::bind(&config, &*store).await?;
         let identity = (folder.id(), Arc::clone(&life.hub));
         let app = App::new(Arc::clone(&life.engine), store, identity, config).await;
-        let server = Server::bind(app.map_err(|problem| anyhow!(problem.detail))?).await?;
+        let server = Server::new(app.map_err(|problem| anyhow!(problem.detail))?, doors);
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(server.run(async {
             // An error is a door that was left behind.

@@ -24,6 +24,8 @@ pub struct Life {
     pub engine: Arc<Engine>,
     /// What those who listen at the door are told.
     pub hub: Arc<Hub>,
+    /// Open connections at once at the door.
+    pub connections: u32,
     pub executor: Arc<ProcessExecutor>,
     pub news: UnboundedReceiver<News>,
 }
@@ -64,7 +66,8 @@ impl Life {
         });
         let engine = engine.await.context("the engine cannot start")?;
         let executor = made.expect("an engine that starts has made its executors");
-        Ok(Self { ground, engine: Arc::new(engine), hub, executor, news })
+        let connections = settings.connections;
+        Ok(Self { ground, engine: Arc::new(engine), hub, connections, executor, news })
     }
 
     pub fn store(&self) -> &Sqlite {

@@ -3,11 +3,14 @@
 use crate::args::RunArgs;
 use crate::out;
 use anyhow::{Result, bail};
-use mainspring_exec::{attempts_within, open_files_min, raise_open_files};
+use mainspring_exec::{attempts_within, left_beside, open_files_min, raise_open_files};
+use mainspring_server::config::CONNECTIONS_MAX;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub max_processes: u32,
+    /// Open connections at once at its door.
+    pub connections: u32,
     pub pass_env: Vec<String>,
 }
 
@@ -15,8 +18,9 @@ impl Settings {
     /// Changes the limit on open files; writes nothing.
     pub fn new(args: &RunArgs) -> Result<Self> {
         let wanted = args.max_processes.map_or_else(processes_default, std::num::NonZero::get);
-        let max_processes = within_open_files(wanted)?;
-        Ok(Self { max_processes, pass_env: args.pass_env.clone() })
+        // Its one door is the socket in the data folder.
+        let OpenFiles { processes, connections } = share_open_files(wanted, 1)?;
+        Ok(Self { max_processes: processes, connections, pass_env: args.pass_env.clone() })
     }
 }
 
@@ -26,8 +30,22 @@ pub fn processes_default() -> u32 {
     u32::try_from(4 * cores).unwrap_or(u32::MAX)
 }
 
-/// Raises the limit on open files, and stays within it.
-pub fn within_open_files(wanted: u32) -> Result<u32> {
+/// What the limit on open files leaves room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenFiles {
+    pub processes: u32,
+    /// Open connections at each door.
+    pub connections: u32,
+}
+
+/// A connection takes one, and another while a log is read through it.
+const OF_A_CONNECTION: u64 = 2;
+/// At each door: enough to ask what is going on.
+const CONNECTIONS_MIN: u64 = 4;
+
+/// Raises the limit on open files, and divides it: processes first, but for what a few
+/// connections at each door take. Connections never take what a process needs.
+pub fn share_open_files(wanted: u32, doors: usize) -> Result<OpenFiles> {
     let limit = match raise_open_files() {
         Ok(limit) => limit,
         Err(error) => {
@@ -36,18 +54,48 @@ pub fn within_open_files(wanted: u32) -> Result<u32> {
             None
         }
     };
-    let Some(limit) = limit else { return Ok(wanted) };
-    let possible = u32::try_from(attempts_within(limit)).unwrap_or(u32::MAX);
-    if possible == 0 {
-        let least = open_files_min();
+    let Some(limit) = limit else {
+        return Ok(OpenFiles { processes: wanted, connections: CONNECTIONS_MAX });
+    };
+    let doors = u64::try_from(doors).unwrap_or(u64::MAX).max(1);
+    let Some(shared) = shared(limit, wanted, doors) else {
+        let least = open_files_min() + doors * CONNECTIONS_MIN * OF_A_CONNECTION;
         bail!("the limit on open files is {limit}: raise it to at least {least} (`ulimit -n`)");
-    }
-    if possible < wanted {
-        let head = out::yellow("note");
+    };
+    if shared.processes < wanted {
+        let (head, possible) = (out::yellow("note"), shared.processes);
         out::say(&format!(
             "{head}: at most {possible} processes at once, not {wanted}: the limit on open files \
              is {limit} (`ulimit -n`)\n"
         ));
     }
-    Ok(wanted.min(possible))
+    Ok(shared)
+}
+
+/// None when there is not even room for one process.
+fn shared(limit: u64, wanted: u32, doors: u64) -> Option<OpenFiles> {
+    let reserved = doors * CONNECTIONS_MIN * OF_A_CONNECTION;
+    let possible = attempts_within(limit.saturating_sub(reserved));
+    let processes = wanted.min(u32::try_from(possible).unwrap_or(u32::MAX));
+    let connections = left_beside(limit, processes) / OF_A_CONNECTION / doors;
+    let connections = u32::try_from(connections).unwrap_or(u32::MAX).min(CONNECTIONS_MAX);
+    (processes > 0).then_some(OpenFiles { processes, connections })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_get_what_processes_leave() {
+        let share = |limit, wanted, doors| {
+            shared(limit, wanted, doors).map(|it| (it.processes, it.connections))
+        };
+        assert_eq!(share(1 << 20, 8, 2), Some((8, CONNECTIONS_MAX)));
+        assert_eq!(share(1_024, 8, 2), Some((8, 241)));
+        assert_eq!(share(1_024, 200, 2), Some((200, 49)));
+        assert_eq!(share(1_024, 9_999, 2), Some((245, 4)), "a few connections always");
+        assert_eq!(share(48, 8, 2), Some((1, 4)));
+        assert_eq!(share(47, 8, 2), None);
+    }
 }

@@ -5,7 +5,7 @@ use super::narrate::{self, Narrator};
 use super::settings::Settings;
 use super::{memory, notify, shown};
 use crate::args::ServerArgs;
-use crate::embedded::{hold, processes_default, within_open_files};
+use crate::embedded::{hold, processes_default, share_open_files};
 use crate::executors::executors;
 use crate::exit::Exit;
 use crate::out;
@@ -19,7 +19,7 @@ use mainspring_engine::retention::Retention;
 use mainspring_engine::{Engine, EngineConfig, Load, Stopped};
 use mainspring_exec::ProcessConfig;
 use mainspring_server::config::TlsFiles;
-use mainspring_server::{App, Config, Hub, Listen, Scope, Server, socket};
+use mainspring_server::{App, Config, Doors, Hub, Listen, Scope, Server, socket};
 use mainspring_store::Store;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +27,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tracing::{error, info, warn};
 
+/// How long the commit under way may take when all else has ended.
+const LAST_COMMIT: Duration = Duration::from_secs(10);
 /// Requests under way may end within this time.
 const DRAIN_REQUESTS: Duration = Duration::from_secs(10);
 
@@ -50,23 +52,21 @@ pub fn serve(args: &ServerArgs, matches: &ArgMatches) -> Result<Exit> {
 
 async fn live(settings: Settings) -> Result<Exit> {
     let mut signals = Signals::listen()?;
-    let folder = hold(&settings.data.value)?;
-    let (store, blobs) = database::open(settings.database.value.as_deref(), &folder)?;
-    let logs = LogPlaces { folder: folder.path().to_owned(), blobs };
-    let hub = Arc::new(Hub::default());
-    let engine = Arc::new(start(&settings, (&folder, &store, &logs), &hub).await?);
-    let config = config(&settings, &folder, logs.clone())?;
-    let giving_back = tokio::spawn(memory::give_back(Arc::clone(&hub)));
-    let identity = (folder.id(), hub);
-    let app = App::new(Arc::clone(&engine), Arc::clone(&store), identity, config);
-    let app = app.await.map_err(|problem| anyhow!(problem.detail))?;
-    let server = Server::bind(app).await?;
+    let Begun { folder: _folder, store, engine, hub, logs, server } = tokio::select! {
+        begun = begin(&settings) => begun?,
+        // Nothing was touched that the next life would not find as it was.
+        () = asked_to_end(&mut signals) => {
+            info!("asked to end before it had begun");
+            return Ok(Exit::Success);
+        }
+    };
     for address in server.addresses() {
         info!(%address, "listening");
     }
+    let giving_back = tokio::spawn(memory::give_back(hub));
     let retention = Retention { runs: settings.retention.value, logs };
-    let retention =
-        tokio::spawn(retention.keep(Arc::clone(&engine), store, narrate::retention_failed));
+    let kept = (Arc::clone(&engine), Arc::clone(&store));
+    let retention = tokio::spawn(retention.keep(kept.0, kept.1, narrate::retention_failed));
     let (stop, stopping) = oneshot::channel();
     let serving = tokio::spawn(server.run(async {
         // An error is a server that was left behind.
@@ -85,12 +85,49 @@ async fn live(settings: Settings) -> Result<Exit> {
     let _ = retention.await;
     let patience = why.is_none().then(|| settings.drain.value.to_std());
     close(&mut signals, &engine, serving, patience).await;
-    if let Some(why) = why {
-        return Ok(stopped_early(&why));
+    let exit = match why {
+        Some(why) => stopped_early(&why),
+        None => end(engine).await,
+    };
+    if exit != Exit::Success {
+        // Its threads may wait for a database that does not answer: nobody waits for them.
+        std::mem::forget(store);
     }
-    end(engine);
-    info!("ended");
-    Ok(Exit::Success)
+    Ok(exit)
+}
+
+/// A server that is about to serve.
+struct Begun {
+    /// Held for as long as it lives.
+    folder: DataFolder,
+    store: Arc<dyn Store>,
+    engine: Arc<Engine>,
+    hub: Arc<Hub>,
+    logs: LogPlaces,
+    server: Server,
+}
+
+/// The doors come before the engine: an address that is taken must not cost an attempt.
+async fn begin(settings: &Settings) -> Result<Begun> {
+    let files = share_open_files(settings.max_processes.value, settings.listen.value.len() + 1)?;
+    let (data, url) = (settings.data.value.clone(), settings.database.value.clone());
+    let open = move || {
+        let folder = hold(&data)?;
+        let opened = database::open(url.as_deref(), &folder)?;
+        anyhow::Ok((folder, opened))
+    };
+    // On a thread that may wait: meanwhile signals are heard.
+    let opened = tokio::task::spawn_blocking(open).await;
+    let (folder, (store, blobs)) = opened.context("the store could not be opened")??;
+    let logs = LogPlaces { folder: folder.path().to_owned(), blobs };
+    let config = config(settings, &folder, (logs.clone(), files.connections))?;
+    let doors = Doors::bind(&config, &*store).await?;
+    let hub = Arc::new(Hub::default());
+    let engine = start((settings, files.processes), (&folder, &store, &logs), &hub).await?;
+    let (engine, identity) = (Arc::new(engine), (folder.id(), Arc::clone(&hub)));
+    let app = App::new(Arc::clone(&engine), Arc::clone(&store), identity, config);
+    let app = app.await.map_err(|problem| anyhow!(problem.detail))?;
+    Ok(Begun { folder, store, engine, hub, logs, server: Server::new(app, doors) })
 }
 
 /// Waits for the end: asked for, or the engine's own, with its reason.
@@ -126,12 +163,12 @@ async fn close(
     tokio::select! {
         // A panic there has been printed.
         _ = ended => {}
-        () = asked_again(signals) => warn!("asked again: leaving at once"),
+        () = asked_to_end(signals) => warn!("asked again: leaving at once"),
     }
     serving.abort();
 }
 
-async fn asked_again(signals: &mut Signals) {
+async fn asked_to_end(signals: &mut Signals) {
     while signals.next().await == Asked::Leave {}
 }
 
@@ -144,20 +181,32 @@ fn stopped_early(why: &Stopped) -> Exit {
     Exit::Store
 }
 
-/// Whoever still holds it has been told to stop; the last one ends it.
-fn end(engine: Arc<Engine>) {
-    match Arc::try_unwrap(engine) {
-        Ok(engine) => engine.shut_down(),
-        Err(shared) => shared.stop(),
+/// Ends the engine, and says what could not be recorded. A store that does not answer is not
+/// waited for: what still runs is killed when the program ends.
+async fn end(engine: Arc<Engine>) -> Exit {
+    engine.stop();
+    let Ok(why) = tokio::time::timeout(LAST_COMMIT, engine.stopped()).await else {
+        error!("the store did not confirm the last commit: what became of it shows the next start");
+        return Exit::Store;
+    };
+    // Whoever still holds it has been told to stop; the last one ends it.
+    if let Ok(engine) = Arc::try_unwrap(engine) {
+        engine.shut_down();
+    }
+    match why {
+        Stopped::Asked => {
+            info!("ended");
+            Exit::Success
+        }
+        why => stopped_early(&why),
     }
 }
 
 async fn start(
-    settings: &Settings,
+    (settings, max_processes): (&Settings, u32),
     (folder, store, logs): (&DataFolder, &Arc<dyn Store>, &LogPlaces),
     hub: &Arc<Hub>,
 ) -> Result<Engine> {
-    let max_processes = within_open_files(settings.max_processes.value)?;
     let config = EngineConfig {
         store: Arc::clone(store),
         logs: logs.clone(),
@@ -179,7 +228,11 @@ async fn start(
     engine.await.context("the engine cannot start")
 }
 
-fn config(settings: &Settings, folder: &DataFolder, logs: LogPlaces) -> Result<Config> {
+fn config(
+    settings: &Settings,
+    folder: &DataFolder,
+    (logs, connections): (LogPlaces, u32),
+) -> Result<Config> {
     let socket = folder.path().join(socket::NAME);
     let mut listen: Vec<Listen> = settings.listen.value.iter().copied().map(Listen::Tcp).collect();
     listen.push(Listen::Unix(socket));
@@ -198,5 +251,6 @@ fn config(settings: &Settings, folder: &DataFolder, logs: LogPlaces) -> Result<C
         scope: Scope::Everything,
         retention: settings.retention.value,
         drain: DRAIN_REQUESTS,
+        connections,
     })
 }

@@ -4,6 +4,7 @@ use crate::oracle::{BEGIN, END, Oracle, tasks};
 use crate::rig::{Bench, Running, task};
 use rustix::process::{Resource, Rlimit, Signal, prlimit};
 use std::fmt::Write as _;
+use std::net::TcpStream;
 
 fn many(count: usize) -> String {
     let mut text = String::from("name: w\ntasks:\n");
@@ -143,4 +144,29 @@ tasks: { a: { command: ['true'] }, b: { depends_on: [a], command: ['true'] } }
             code => assert_eq!(code, Some(0), "{processes}: {}", done.stderr),
         }
     }
+}
+
+/// Whoever connects waits until there is room, and takes no file that a process needs.
+#[test]
+fn connections_leave_processes_their_files() {
+    let bench = Bench::with(&many(12));
+    let script = "ulimit -n 72; exec $M server --listen 127.0.0.1:0 --max-processes 6";
+    let mut server = bench.start_shell(script);
+    let line = server.until("listening");
+    let line: serde_json::Value = serde_json::from_str(&line).expect("a line of JSON");
+    let address = line["address"].as_str().expect("an address");
+    let strangers: Vec<TcpStream> =
+        (0..100).map(|_| TcpStream::connect(address).expect("it listens")).collect();
+    bench.run(&["apply", "w.yaml"]).is(0);
+    let done = bench.run(&["trigger", "w", "--wait", "-o", "json"]).is(0).json();
+    assert_eq!(done["run"]["status"], "success", "{done}");
+    for row in tasks(&bench.show("last")) {
+        assert_eq!(row["attempt"], 1, "{row}");
+        let name = row["name"].as_str().expect("a name");
+        assert_eq!(bench.run(&["logs", "last", name]).is(0).stdout, "hi\n");
+    }
+    // Those before it gone, the next one is served.
+    drop(strangers);
+    let url = format!("http://{address}");
+    bench.run(&["runs", "--server", &url]).is(0);
 }

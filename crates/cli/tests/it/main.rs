@@ -46,6 +46,7 @@ mod routes;
 mod rough;
 mod cuts;
 mod unwilling;
+mod beginnings;
 mod doctors;
 mod manual;
 mod kept;

@@ -32,4 +32,4 @@ mod open_files;
 pub use config::{ProcessConfig, SetupError};
 pub use executor::ProcessExecutor;
 pub use leftovers::{StillAlive, kill_leftovers};
-pub use open_files::{attempts_within, open_files_min, raise_open_files};
+pub use open_files::{attempts_within, left_beside, open_files_min, raise_open_files};

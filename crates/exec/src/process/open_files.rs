@@ -31,6 +31,11 @@ pub fn attempts_within(open_files: u64) -> u64 {
     open_files.saturating_sub(OF_THE_SERVER) / OF_AN_ATTEMPT
 }
 
+/// How many open files so many attempts and the server itself leave for others.
+pub fn left_beside(open_files: u64, attempts: u32) -> u64 {
+    open_files.saturating_sub(OF_THE_SERVER + u64::from(attempts) * OF_AN_ATTEMPT)
+}
+
 /// The limit on open files that one attempt at a time needs.
 pub fn open_files_min() -> u64 {
     OF_THE_SERVER + OF_AN_ATTEMPT

@@ -142,6 +142,7 @@ impl Rig {
             scope,
             retention: RETENTION,
             drain: std::time::Duration::from_secs(10),
+            connections: 16,
         };
         let kept = Arc::clone(&store) as _;
         let app = App::new(Arc::new(engine), kept, (scheduler, hub), config).await.unwrap();
