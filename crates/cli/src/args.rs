@@ -137,15 +137,8 @@ pub struct ServerArgs {
     /// Where to listen; may be given more than once [default: 127.0.0.1:8070]
     #[arg(long, value_name = "ADDRESS", env = "MAINSPRING_LISTEN", value_delimiter = ',')]
     pub listen: Vec<std::net::SocketAddr>,
-    /// Where the database and the logs are kept [default: .mainspring]
-    #[arg(long, value_name = "DIR", env = "MAINSPRING_DATA")]
-    pub data: Option<PathBuf>,
-    /// A PostgreSQL database instead of the file in the data folder
-    #[arg(long, value_name = "URL", env = "MAINSPRING_DATABASE", hide_env_values = true)]
-    pub database: Option<String>,
-    /// The configuration file [default: mainspring.toml, if there is one]
-    #[arg(long, value_name = "FILE", env = "MAINSPRING_CONFIG")]
-    pub config: Option<PathBuf>,
+    #[command(flatten)]
+    pub kept: KeptArgs,
     /// Where processes start that do not say otherwise [default: the current directory]
     #[arg(long, value_name = "DIR", env = "MAINSPRING_WORKDIR")]
     pub workdir: Option<PathBuf>,

@@ -3,6 +3,7 @@
 //! and the work goes on.
 
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -55,6 +56,19 @@ fn without_colours(text: &str) -> String {
 /// Nobody reads stdout any more.
 pub fn is_unread() -> bool {
     STDOUT_GONE.load(Ordering::Relaxed)
+}
+
+/// Whether this program was started without a stdout. The runtime then opens /dev/null in its
+/// place, to be read and written, which no shell does: all is taken, and nobody gets it.
+pub fn is_closed() -> bool {
+    let stdout = io::stdout();
+    let is_stand_in = || {
+        let null = std::fs::metadata("/dev/null").ok()?;
+        let found = rustix::fs::fstat(&stdout).ok()?;
+        let flags = rustix::fs::fcntl_getfl(&stdout).ok()?;
+        Some(found.st_rdev == null.rdev() && flags.contains(rustix::fs::OFlags::RDWR))
+    };
+    is_stand_in().unwrap_or(false)
 }
 
 /// Why a result is incomplete, if it is.

@@ -10,7 +10,9 @@ use mainspring_core::kernel::record::Role;
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::spec::duration;
 use mainspring_core::time::Timestamp;
+use std::num::ParseIntError;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 pub const TRIGGER_HELP: &str = "\
 Without --wait and --follow it ends as soon as the run is durable.
@@ -53,6 +55,17 @@ pub struct DatabaseArgs {
     pub url: Option<String>,
 }
 
+/// For commands that only look, and print one document.
+#[derive(Clone, Debug, Args)]
+pub struct LookArgs {
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    #[command(flatten)]
+    pub database: DatabaseArgs,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
 impl PlaceArgs {
     /// A command a person can copy, that talks to the same server.
     pub fn command(&self, words: &[&str]) -> String {
@@ -85,12 +98,13 @@ impl Command {
 
     fn place_mut(&mut self) -> Option<&mut PlaceArgs> {
         Some(match self {
-            Self::Runs(RunsArgs { place, .. })
-            | Self::Show(ShowArgs { place, .. })
+            Self::Runs(RunsArgs { look: LookArgs { place, .. }, .. })
+            | Self::Show(ShowArgs { look: LookArgs { place, .. }, .. })
+            | Self::Doctor(DoctorArgs { look: LookArgs { place, .. } })
             | Self::Logs(LogsArgs { place, .. })
             | Self::Apply(ApplyArgs { place, .. })
             | Self::Workflows(WorkflowsArgs {
-                command: Some(WorkflowsCommand::Diff(DiffArgs { place, .. })),
+                command: Some(WorkflowsCommand::Diff(DiffArgs { look: LookArgs { place, .. }, .. })),
                 ..
             })
             | Self::Workflows(WorkflowsArgs {
@@ -103,8 +117,7 @@ impl Command {
             | Self::Resume(OrderArgs { place, .. })
             | Self::Cancel(CancelArgs { order: OrderArgs { place, .. }, .. })
             | Self::Retry(RetryArgs { place, .. })
-            | Self::Delete(DeleteArgs { place, .. })
-            | Self::Doctor(DoctorArgs { place, .. }) => place,
+            | Self::Delete(DeleteArgs { place, .. }) => place,
             Self::Tokens(TokensArgs { command }) => match command {
                 TokensCommand::List { place, .. }
                 | TokensCommand::Create { place, .. }
@@ -118,9 +131,7 @@ impl Command {
 #[derive(Debug, Args)]
 pub struct RunsArgs {
     #[command(flatten)]
-    pub place: PlaceArgs,
-    #[command(flatten)]
-    pub database: DatabaseArgs,
+    pub look: LookArgs,
     /// Only runs in this state; may be given more than once
     #[arg(long = "status", value_name = "STATE", value_parser = status)]
     pub statuses: Vec<RunStatus>,
@@ -136,10 +147,9 @@ pub struct RunsArgs {
     /// Only runs accepted before this moment
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub until: Option<Timestamp>,
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one::<usize>)]
     pub limit: usize,
-    #[arg(short, long, value_enum, default_value_t = Format::Table)]
-    pub output: Format,
 }
 
 #[derive(Debug, Args)]
@@ -147,11 +157,7 @@ pub struct ShowArgs {
     /// Its id, the beginning of it, or `last`
     pub run: String,
     #[command(flatten)]
-    pub place: PlaceArgs,
-    #[command(flatten)]
-    pub database: DatabaseArgs,
-    #[arg(short, long, value_enum, default_value_t = Format::Table)]
-    pub output: Format,
+    pub look: LookArgs,
 }
 
 #[derive(Debug, Args)]
@@ -163,7 +169,7 @@ pub struct LogsArgs {
     #[arg(short, long, conflicts_with_all = ["attempt", "tail"])]
     pub follow: bool,
     /// Which attempt [default: the last]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u32>)]
     pub attempt: Option<u32>,
     /// Only so many lines from the end
     #[arg(long, value_name = "N")]
@@ -192,7 +198,8 @@ pub struct ApplyArgs {
 pub struct ListArgs {
     #[command(flatten)]
     pub place: PlaceArgs,
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one::<usize>)]
     pub limit: usize,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
@@ -220,15 +227,13 @@ pub struct DiffArgs {
     /// The workflow
     pub name: String,
     /// The older version [default: the one before the newer]
+    #[arg(value_parser = at_least_one::<u32>)]
     pub from: Option<u32>,
     /// The newer version [default: the latest]
+    #[arg(value_parser = at_least_one::<u32>)]
     pub to: Option<u32>,
     #[command(flatten)]
-    pub place: PlaceArgs,
-    #[command(flatten)]
-    pub database: DatabaseArgs,
-    #[arg(short, long, value_enum, default_value_t = Format::Table)]
-    pub output: Format,
+    pub look: LookArgs,
 }
 
 #[derive(Debug, Args)]
@@ -249,7 +254,7 @@ pub struct TriggerArgs {
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub priority: i32,
     /// Which version [default: the latest]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u32>)]
     pub version: Option<u32>,
     /// However often it is triggered with this key, there is one run
     #[arg(long, value_name = "KEY")]
@@ -369,13 +374,22 @@ pub struct CompletionsArgs {
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
     #[command(flatten)]
-    pub place: PlaceArgs,
-    #[arg(short, long, value_enum, default_value_t = Format::Table)]
-    pub output: Format,
+    pub look: LookArgs,
 }
 
 fn roles() -> PossibleValuesParser {
     PossibleValuesParser::new(Role::ALL.iter().map(|role| role.word()))
+}
+
+/// What is counted from one.
+fn at_least_one<N: FromStr<Err = ParseIntError> + PartialOrd + From<u8>>(
+    text: &str,
+) -> Result<N, String> {
+    match text.parse::<N>() {
+        Ok(number) if number < N::from(1) => Err("it has to be at least 1".to_owned()),
+        Ok(number) => Ok(number),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 fn status(word: &str) -> Result<RunStatus, String> {

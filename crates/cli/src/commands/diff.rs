@@ -30,11 +30,15 @@ struct Tasks {
 
 pub fn diff(args: &DiffArgs) -> Result<Exit> {
     let whole = data::block_on(async {
-        look(&args.place, async |client| asked(client, args).await, async || stored(args).await)
-            .await
+        look(
+            &args.look.place,
+            async |client| asked(client, args).await,
+            async || stored(args).await,
+        )
+        .await
     })?;
     let compared: Compared = whole.read()?;
-    document(args.output, &whole, || Ok(drawn(&compared.diff)))?;
+    document(args.look.output, &whole, || Ok(drawn(&compared.diff)))?;
     out::say(&summary(&compared));
     Ok(Exit::Success)
 }
@@ -47,7 +51,7 @@ async fn asked(client: &Arc<Client>, args: &DiffArgs) -> Result<Tree> {
 }
 
 async fn stored(args: &DiffArgs) -> Result<Tree> {
-    let store = data::open(&args.place.data, &args.database)?.store;
+    let store = data::open(&args.look.place.data, &args.look.database)?.store;
     let workflow = store.workflow(&args.name).await?.filter(|row| row.deleted_at.is_none());
     let Some(workflow) = workflow else {
         bail!("there is no workflow `{}` here: `mainspring workflows` lists them", args.name);

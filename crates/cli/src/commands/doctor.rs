@@ -3,8 +3,9 @@
 mod folder;
 mod machine;
 mod server;
+mod store;
 
-use crate::args::{DoctorArgs, Format};
+use crate::args::{DoctorArgs, Format, LookArgs};
 use crate::exit::Exit;
 use crate::print::document;
 use crate::{data, out};
@@ -50,21 +51,22 @@ struct Document {
 }
 
 pub fn doctor(args: &DoctorArgs) -> Result<Exit> {
-    let folder = &args.place.data.folder;
+    let LookArgs { place, database, output } = &args.look;
+    let folder = &place.data.folder;
     let mut findings = Vec::new();
     // A server elsewhere has a folder of its own.
-    if args.place.server.is_none() {
+    if place.server.is_none() {
         findings.push(folder::folder(folder));
         findings.extend(folder::holder(folder));
-        findings.push(data::block_on(folder::database(&args.place.data))?);
+        findings.push(data::block_on(store::database(&place.data, database))?);
     }
     findings.push(machine::disk_space(folder));
     findings.push(machine::open_files());
-    findings.extend(data::block_on(server::server(&args.place))?);
+    findings.extend(data::block_on(server::server(place))?);
     let well = findings.iter().all(|it| it.state != State::Problem);
     let whole = Document { well, findings };
-    document(args.output, &whole, || Ok(whole.findings.iter().map(drawn).collect()))?;
-    if args.output == Format::Table && !well {
+    document(*output, &whole, || Ok(whole.findings.iter().map(drawn).collect()))?;
+    if *output == Format::Table && !well {
         out::say("not all is well\n");
     }
     Ok(if well { Exit::Success } else { Exit::Failed })

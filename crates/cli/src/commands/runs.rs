@@ -17,10 +17,14 @@ struct Document {
 }
 
 pub fn runs(args: &RunsArgs) -> Result<Exit> {
-    let output = args.output;
+    let output = args.look.output;
     let items = data::block_on(async {
-        look(&args.place, async |client| asked(client, args).await, async || stored(args).await)
-            .await
+        look(
+            &args.look.place,
+            async |client| asked(client, args).await,
+            async || stored(args).await,
+        )
+        .await
     })?;
     if items.is_empty() && output == Format::Table {
         out::say("no runs\n");
@@ -46,7 +50,7 @@ async fn asked(client: &Client, args: &RunsArgs) -> Result<Vec<Tree>> {
 }
 
 async fn stored(args: &RunsArgs) -> Result<Vec<Tree>> {
-    let store = data::open(&args.place.data, &args.database)?.store;
+    let store = data::open(&args.look.place.data, &args.look.database)?.store;
     let query = RunsQuery {
         statuses: args.statuses.clone(),
         workflow: args.workflow.clone(),

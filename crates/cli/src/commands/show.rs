@@ -23,10 +23,14 @@ struct Document {
 
 pub fn show(args: &ShowArgs) -> Result<Exit> {
     let whole = data::block_on(async {
-        look(&args.place, async |client| asked(client, args).await, async || stored(args).await)
-            .await
+        look(
+            &args.look.place,
+            async |client| asked(client, args).await,
+            async || stored(args).await,
+        )
+        .await
     })?;
-    document(args.output, &whole, || drawn(&whole))?;
+    document(args.look.output, &whole, || drawn(&whole))?;
     Ok(Exit::Success)
 }
 
@@ -36,7 +40,7 @@ async fn asked(client: &Client, args: &ShowArgs) -> Result<Document> {
     let mut tasks = items(client, &Ask::get(&["runs", &id, "tasks"]), usize::MAX).await?;
     let read: Vec<Task> = tasks.iter().map(Tree::read).collect::<Result<_, _>>()?;
     // A table shows attempts only where there were several.
-    let least = if args.output == Format::Table { 2 } else { 1 };
+    let least = if args.look.output == Format::Table { 2 } else { 1 };
     let mut attempts = match read.iter().any(|task| task.attempt >= least) {
         true => by_task(items(client, &Ask::get(&["runs", &id, "attempts"]), usize::MAX).await?)?,
         false => BTreeMap::new(),
@@ -59,7 +63,7 @@ fn by_task(attempts: Vec<Tree>) -> Result<BTreeMap<String, Vec<Tree>>> {
 }
 
 async fn stored(args: &ShowArgs) -> Result<Document> {
-    let store = data::open(&args.place.data, &args.database)?.store;
+    let store = data::open(&args.look.place.data, &args.look.database)?.store;
     let (stored, definition) = find::run(&*store, &args.run).await?;
     let history = store.attempts(stored.head.key).await?;
     let mut rows = Rows::new(definition.tasks.len());

@@ -2,11 +2,11 @@
 
 use crate::args::{Format, PlaceArgs, TokensCommand};
 use crate::client::wire::{NewToken, Token};
-use crate::client::{Ask, changing};
+use crate::client::{Ask, Client, changing};
 use crate::exit::Exit;
 use crate::print::{Tree, document};
 use crate::{data, out, table, time_text};
-use anyhow::Result;
+use anyhow::{Context as _, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -21,7 +21,7 @@ pub fn tokens(command: &TokensCommand) -> Result<Exit> {
             TokensCommand::List { place, output } => list(place, *output).await?,
             TokensCommand::Create { name, role, expires, place, output } => {
                 let body = NewToken { name, role, expires_in_seconds: *expires };
-                create(place, &body, *output).await?;
+                return create(place, &body, *output).await;
             }
             TokensCommand::Revoke { id, place, output } => {
                 changing(place).await?.done(&Ask::delete(&["tokens", id])).await?;
@@ -57,7 +57,10 @@ async fn list(place: &PlaceArgs, format: Format) -> Result<()> {
     })
 }
 
-async fn create(place: &PlaceArgs, body: &NewToken<'_>, format: Format) -> Result<()> {
+async fn create(place: &PlaceArgs, body: &NewToken<'_>, format: Format) -> Result<Exit> {
+    if out::is_closed() {
+        bail!("stdout is closed, and the secret is shown nowhere else: no token was made");
+    }
     let client = changing(place).await?;
     let made: Tree = client.answer(&Ask::post(&["tokens"]).json(body)?).await?;
     let token: Token = made.read()?;
@@ -72,6 +75,26 @@ async fn create(place: &PlaceArgs, body: &NewToken<'_>, format: Format) -> Resul
             out::tame(&token.name),
             token.role
         ));
-        Ok(token.secret.unwrap_or_default() + "\n")
-    })
+        Ok(token.secret.clone().unwrap_or_default() + "\n")
+    })?;
+    match out::is_unread() {
+        true => take_back(&client, &token.id).await,
+        false => Ok(Exit::Success),
+    }
+}
+
+/// A token whose secret nobody has is of no use, and one that somebody may have half of is worse.
+async fn take_back(client: &Client, id: &str) -> Result<Exit> {
+    let why = out::failure().unwrap_or("nobody reads it");
+    client.done(&Ask::delete(&["tokens", id])).await.with_context(|| {
+        format!(
+            "the secret could not be written to stdout ({why}), and token {id} could not be \
+             revoked: do that with `mainspring tokens revoke {id}`"
+        )
+    })?;
+    out::error(&anyhow!(
+        "the secret could not be written to stdout ({why}): token {id} was revoked again; create \
+         it where the secret can be read"
+    ));
+    Ok(Exit::Failed)
 }

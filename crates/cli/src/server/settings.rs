@@ -79,6 +79,15 @@ impl Given<'_> {
         }
     }
 
+    /// The data folder, and the URL of a database elsewhere.
+    fn places(&self, args: &KeptArgs, file: &File) -> (Setting<PathBuf>, Setting<Option<String>>) {
+        let (url, in_file) = (args.database.clone().map(Some), file.database.clone().map(Some));
+        (
+            self.pick("data", args.data.clone(), file.data.clone(), DATA_DEFAULT.into()),
+            self.pick("database", url, in_file, None),
+        )
+    }
+
     fn pick_span(
         &self,
         id: &str,
@@ -101,31 +110,24 @@ fn list<T: Clone>(given: &[T]) -> Option<Vec<T>> {
 /// The data folder and the database's URL that a server would be given.
 pub fn kept(args: &KeptArgs, matches: &ArgMatches) -> Result<(PathBuf, Option<String>)> {
     let (file, path) = file::read(args.config.as_deref())?;
-    let given = Given { matches, path };
-    let data = given.pick("data", args.data.clone(), file.data, DATA_DEFAULT.into());
-    let database = args.database.clone().map(Some);
-    let database = given.pick("database", database, file.database.map(Some), None);
+    let (data, database) = Given { matches, path }.places(args, &file);
     Ok((data.value, database.value))
 }
 
 impl Settings {
     pub fn gather(args: &ServerArgs, matches: &ArgMatches, processes: u32) -> Result<Self> {
-        let (file, path) = file::read(args.config.as_deref())?;
+        let (file, path) = file::read(args.kept.config.as_deref())?;
         let File { tls, .. } = file.clone();
         let given = Given { matches, path };
+        let (data, database) = given.places(&args.kept, &file);
         let here = std::env::current_dir().context("the current directory is gone")?;
         let listen = LISTEN_DEFAULT.parse().expect("an address");
         let max = args.max_processes.map(NonZeroU32::get);
         let in_file = file.max_processes.map(NonZeroU32::get);
         let settings = Self {
             listen: given.pick("listen", list(&args.listen), file.listen, vec![listen]),
-            data: given.pick("data", args.data.clone(), file.data, DATA_DEFAULT.into()),
-            database: given.pick(
-                "database",
-                args.database.clone().map(Some),
-                file.database.clone().map(Some),
-                None,
-            ),
+            data,
+            database,
             workdir: given.pick("workdir", args.workdir.clone(), file.workdir, here),
             max_processes: given.pick("max_processes", max, in_file, processes),
             pass_env: given.pick("pass_env", list(&args.pass_env), file.pass_env, Vec::new()),

@@ -30,6 +30,12 @@ fn a_server_is_looked_at_through_both_doors() {
         if way == (Way { door: Door::Socket, base: Base::Sqlite }) {
             done.prints("mainspring.db");
         }
+        if let (Some(database), Door::Socket) = (&served.database, way.door) {
+            done.prints("keeps its rows elsewhere");
+            // Its lock is held by the server, which is no trouble for whoever only looks.
+            let done = served.run(&["doctor", "--database", &database.url()]);
+            done.is(0).prints("can be read").prints("is ready");
+        }
         served.run(&["doctor", "-o", "yaml"]).is(0).prints("well: true");
     }
 }
@@ -47,6 +53,10 @@ fn what_is_wrong_is_found() {
     assert_eq!(state(&look(1), "database"), "problem");
     bench.run(&["doctor"]).is(1).prints("to do: ");
     bench.run(&["doctor", "--server", "http://127.0.0.1:1"]).is(1).prints("no server answers");
+    let nowhere = "postgres://ann:hush@%2Fno%2Fsuch%2Ffolder/d";
+    let done = bench.run(&["doctor", "--database", nowhere]);
+    done.is(1).prints("cannot be reached");
+    assert!(!done.stdout.contains("hush"), "{}", done.stdout);
     bench.write("file", "");
     bench.run(&["doctor", "--data", "file"]).is(1).prints("not a folder");
 }

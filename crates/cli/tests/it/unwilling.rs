@@ -135,6 +135,23 @@ fn a_bad_definition_is_drawn_and_nothing_is_sent() {
     served.run(&["apply", "missing.yaml"]).is(2).says("missing.yaml cannot be read");
 }
 
+/// Nothing is asked, of nobody.
+#[test]
+fn what_is_counted_from_one_cannot_be_none() {
+    let bench = Bench::new();
+    for command in [
+        &["runs", "--limit", "0"][..],
+        &["workflows", "--limit", "0"],
+        &["audit", "--limit", "0"],
+        &["logs", "last", "a", "--attempt", "0"],
+        &["trigger", "w", "--version", "0"],
+        &["workflows", "diff", "w", "0"],
+    ] {
+        bench.run(command).is(2).says("at least 1");
+    }
+    bench.run(&["runs", "--limit", "some"]).is(2).says("invalid digit");
+}
+
 #[test]
 fn wrong_input_is_said_before_anything_runs() {
     let schema = "input: { type: object, properties: { n: { type: integer } } }";
@@ -171,6 +188,25 @@ fn tokens_open_and_close_the_door() {
     served.run(&["runs", "--token", &secret]).is(0);
     own(&["tokens", "revoke", id]).is(2);
     own(&["tokens", "create", "me", "--role", "king"]).is(2);
+}
+
+/// A secret is shown once. A token of which nobody has it would be valid for ever.
+#[test]
+fn a_token_whose_secret_cannot_be_shown_is_no_token() {
+    let served = Served::new(Door::Socket);
+    let create = "tokens create me --role viewer";
+    let done = served.bench.shell(&format!("exec $M {create} > /dev/full"));
+    done.is(1).says("No space left on device").says("was revoked again");
+    let done = served.bench.shell(&format!("exec $M {create} -o json > /dev/full"));
+    done.is(1).says("was revoked again");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut unread = served.bench.command(&["tokens", "create", "me", "--role", "viewer"]);
+    let unread = unread.stdout(writer).stderr(std::process::Stdio::piped()).output().expect("run");
+    assert_eq!(unread.status.code(), Some(1), "{unread:?}");
+    served.bench.shell(&format!("exec $M {create} >&-")).is(2).says("stdout is closed");
+    served.run(&["tokens", "list"]).is(0).says("no tokens");
+    served.bench.run(&["tokens", "create", "me", "--role", "viewer"]).is(0);
 }
 
 #[test]

@@ -1,12 +1,6 @@
-//! The data folder: there, ours, and readable.
+//! The data folder: there, and ours.
 
 use super::Finding;
-use crate::args::DataArgs;
-use crate::data;
-use crate::print::size;
-use anyhow::Result;
-use mainspring_engine::folder::DataFolder;
-use mainspring_store::{RunsQuery, Store as _};
 use rustix::fs::{Access, access};
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read as _};
@@ -62,27 +56,4 @@ pub fn holder(path: &Path) -> Option<Finding> {
             Some(Finding::problem(CHECK, format!("the lock cannot be tried: {error}"), to_do))
         }
     }
-}
-
-pub async fn database(data: &DataArgs) -> Result<Finding> {
-    const CHECK: &str = "database";
-    let path = DataFolder::database(&data.folder);
-    if !path.exists() {
-        return Ok(Finding::ok(CHECK, "there is none yet"));
-    }
-    let bytes = path.metadata().map_or(0, |found| found.len());
-    let store = match data::open_file(data) {
-        Ok(store) => store,
-        Err(error) => {
-            let to_do = "use the version that the message names, or bring back a backup";
-            return Ok(Finding::problem(CHECK, format!("{error:#}"), to_do));
-        }
-    };
-    let query = RunsQuery { limit: 1, ..RunsQuery::default() };
-    Ok(match store.runs(query).await {
-        Ok(_) => Finding::ok(CHECK, format!("{} ({}) can be read", path.display(), size(bytes))),
-        Err(error) => {
-            Finding::problem(CHECK, error.to_string(), "bring back a backup of the data folder")
-        }
-    })
 }
