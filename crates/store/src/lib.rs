@@ -7,6 +7,7 @@ mod upkeep;
 mod grouped;
 mod refused;
 mod thread;
+mod promise;
 mod wait;
 mod blobs;
 mod memory;

@@ -16,6 +16,7 @@ use crate::contract::{
     Audited, CommitError, Done, Expired, Fence, ReadError, Reading, Registration, RunsQuery, Store,
     StoredRun, VersionsQuery,
 };
+use crate::promise::Promise;
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
@@ -118,7 +119,9 @@ impl Store for Postgres {
 
     fn commit(&self, fence: Fence, changes: Vec<Change>, done: Done) {
         match &self.writer {
-            Some(writer) => writer.send(Job::Commit { fence, changes, done }),
+            Some(writer) => {
+                writer.send(Job::Commit { fence, changes, promise: Promise::new(done) });
+            }
             None => self.readers.run(move || {
                 let what = READ_ONLY.to_owned();
                 done(Err(CommitError::Failed { what, source: None }));

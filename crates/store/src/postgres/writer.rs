@@ -17,7 +17,8 @@ use super::schema;
 use super::session::{Role, Step, WRITE};
 use super::tables::schedulers;
 use super::transaction::{self, Owners};
-use crate::contract::{CommitError, Done, Fence, ReadError, Registration};
+use crate::contract::{Fence, ReadError, Registration};
+use crate::promise::Promise;
 use crate::thread::Thread;
 use mainspring_core::ids::SchedulerId;
 use mainspring_core::world::batch::Change;
@@ -35,7 +36,7 @@ const REWRITE: &str = "
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) enum Job {
-    Commit { fence: Fence, changes: Vec<Change>, done: Done },
+    Commit { fence: Fence, changes: Vec<Change>, promise: Promise },
     Register { scheduler: SchedulerId, reply: oneshot::Sender<Result<Registration, ReadError>> },
     Ping { reply: oneshot::Sender<Result<(), ReadError>> },
 }
@@ -73,11 +74,9 @@ impl Writer {
 
     pub fn send(&self, job: Job) {
         let queue = self.queue.as_ref().expect("taken only by drop");
-        // The thread ends early only by a panic in a callback.
-        if let Err(mpsc::error::SendError(Job::Commit { done, .. })) = queue.send(job) {
-            let what = "the database's writer has ended: start the server again".to_owned();
-            done(Err(CommitError::Failed { what, source: None }));
-        }
+        // The thread ends early only by a panic in a callback. Then the job is dropped, and with
+        // it whoever waits is told.
+        let _ = queue.send(job);
     }
 }
 
@@ -130,9 +129,9 @@ impl Desk {
 
     async fn serve(&mut self, job: Job) {
         match job {
-            Job::Commit { fence, changes, done } => {
+            Job::Commit { fence, changes, promise } => {
                 let result = self.commit(fence, &changes).await;
-                done(result.map_err(|fault| fault.into_commit(self.link.place())));
+                promise.keep(result.map_err(|fault| fault.into_commit(self.link.place())));
             }
             Job::Register { scheduler, reply } => {
                 let result = self.register(scheduler).await;

@@ -13,7 +13,8 @@ use super::connection;
 use super::fault::Fault;
 use super::identity::Identity;
 use super::transaction;
-use crate::contract::{CommitError, Done, Fence, ReadError, Registration};
+use crate::contract::{CommitError, Fence, ReadError, Registration};
+use crate::promise::Promise;
 use crate::thread::Thread;
 use mainspring_core::ids::SchedulerId;
 use mainspring_core::world::batch::Change;
@@ -26,7 +27,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 pub(super) enum Job {
-    Commit { fence: Fence, changes: Vec<Change>, done: Done },
+    Commit { fence: Fence, changes: Vec<Change>, promise: Promise },
     Register { scheduler: SchedulerId, reply: oneshot::Sender<Result<Registration, ReadError>> },
     Ping { reply: oneshot::Sender<Result<(), ReadError>> },
 }
@@ -53,11 +54,9 @@ impl Writer {
 
     pub fn send(&self, job: Job) {
         let queue = self.queue.as_ref().expect("taken only by drop");
-        // The thread ends early only by a panic in a callback.
-        if let Err(mpsc::SendError(Job::Commit { done, .. })) = queue.send(job) {
-            let what = "the database's writer has ended: start the server again".to_owned();
-            done(Err(CommitError::Failed { what, source: None }));
-        }
+        // The thread ends early only by a panic in a callback. Then the job is dropped, and with
+        // it whoever waits is told.
+        let _ = queue.send(job);
     }
 }
 
@@ -92,8 +91,8 @@ struct Desk {
 impl Desk {
     fn serve(&mut self, job: Job) {
         match job {
-            Job::Commit { fence, changes, done } => {
-                done(self.transact(|conn| transaction::commit(conn, fence, &changes)));
+            Job::Commit { fence, changes, promise } => {
+                promise.keep(self.transact(|conn| transaction::commit(conn, fence, &changes)));
             }
             Job::Register { scheduler, reply } => {
                 let result = self.transact(|conn| transaction::register(conn, scheduler));
@@ -190,8 +189,8 @@ mod tests {
             created_at: Timestamp(0),
         };
         let (fate, told) = mpsc::channel();
-        let done: Done = Box::new(move |result| fate.send(result).unwrap());
-        writer.send(Job::Commit { fence, changes: vec![Change::NewVersion(version)], done });
+        let promise = Promise::new(Box::new(move |result| fate.send(result).unwrap()));
+        writer.send(Job::Commit { fence, changes: vec![Change::NewVersion(version)], promise });
         told.recv().unwrap()
     }
 

@@ -8,7 +8,7 @@ use crate::rows::{head, progress};
 use crate::servers::{CUT_OFF, register_again};
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::world::batch::Change;
-use mainspring_store::{CommitError, Fence, Postgres, Store};
+use mainspring_store::{CommitError, Fence, Postgres, Sqlite, Store};
 use mainspring_throwaway::{Durability, Server, database};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{RwLock, mpsc};
@@ -41,6 +41,34 @@ fn every_batch_is_answered_while_the_server_is_killed_and_comes_back() {
         server.kill();
         server.restart();
     });
+}
+
+/// Those queued behind it too: a writer that is gone keeps nobody waiting.
+#[test]
+fn every_batch_is_answered_when_a_callback_panics() {
+    let (folder, database) = (tempfile::tempdir().unwrap(), database());
+    let stores: [Box<dyn Store>; 2] = [
+        Box::new(Sqlite::open(&folder.path().join("db")).unwrap()),
+        Box::new(Postgres::open(&database.url()).unwrap()),
+    ];
+    for store in stores {
+        let fence = register_again(&*store).fence;
+        let (queued, wait) = mpsc::channel::<()>();
+        let panics = Box::new(move |_| {
+            wait.recv().unwrap();
+            panic!("a bug in a callback, as this test wants it");
+        });
+        store.commit(fence, Vec::new(), panics);
+        let (fate, fates) = mpsc::channel();
+        for _ in 0..5 {
+            let fate = fate.clone();
+            store.commit(fence, Vec::new(), Box::new(move |result| fate.send(result).unwrap()));
+        }
+        drop(fate);
+        queued.send(()).unwrap();
+        let fates: Vec<_> = fates.iter().collect();
+        assert!(fates.len() == 5 && fates.iter().all(Result::is_err), "{fates:?}");
+    }
 }
 
 /// Several threads hand over batches all the time, each time under the newest fence, while
