@@ -4,3 +4,4 @@ pub mod sim;
 pub mod states;
 pub mod bench;
 pub mod load;
+pub mod shaky;

@@ -2,11 +2,11 @@
 //! not touched.
 
 use crate::rig::{Rig, trigger};
-use crate::shaky::{Fate, Shaky};
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::world::input::Verb;
 use mainspring_engine::{NotDone, Stopped};
 use mainspring_store::{RunsQuery, Store as _};
+use mainspring_testkit::shaky::{Fate, Shaky};
 use std::sync::Arc;
 use std::time::Duration;
 

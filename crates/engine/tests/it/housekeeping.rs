@@ -1,7 +1,6 @@
 //! Workflows hidden and runs forgotten, through the store and over a restart.
 
 use crate::rig::{Rig, trigger};
-use crate::shaky::Fate;
 use mainspring_core::kernel::record::{IdempotencyKey, KeyAnswer, Record};
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::time::{Span, Timestamp};
@@ -11,6 +10,7 @@ use mainspring_core::world::input::{
 use mainspring_engine::NotDone;
 use mainspring_engine::retention::Retention;
 use mainspring_store::Store as _;
+use mainspring_testkit::shaky::Fate;
 use std::sync::Arc;
 
 const ONE: &str = "{a: {run: x}}";

@@ -2,7 +2,6 @@
 //! their runs.
 
 use crate::rig::Rig;
-use crate::shaky::{Fate, Shaky};
 use mainspring_core::ids::{AttemptId, RunId};
 use mainspring_core::kernel::row::{Log, RunStatus};
 use mainspring_core::time::{Span, Timestamp};
@@ -11,6 +10,7 @@ use mainspring_core::world::input::Verb;
 use mainspring_engine::logs::LogText;
 use mainspring_engine::retention::Retention;
 use mainspring_store::{BlobName, Blobs as _, Store as _};
+use mainspring_testkit::shaky::{Fate, Shaky};
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -1,6 +1,5 @@
 //! The engine with real threads, a store that fails on demand and executors played by hand.
 
-mod shaky;
 mod by_hand;
 mod rig;
 mod housekeeping;

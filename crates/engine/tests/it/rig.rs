@@ -1,7 +1,6 @@
 //! An engine over a shaky store and an executor played by hand.
 
 use crate::by_hand::ByHand;
-use crate::shaky::Shaky;
 use mainspring_core::ids::{AttemptId, RunId, SchedulerId};
 use mainspring_core::json::Json;
 use mainspring_core::kernel::row::RunStatus;
@@ -11,6 +10,7 @@ use mainspring_core::world::input::{Command, Deploy, Input, Order, Reply, Trigge
 use mainspring_engine::events::{Event, Observer};
 use mainspring_engine::{Engine, EngineConfig, Executors, Load, NotDone};
 use mainspring_store::Store as _;
+use mainspring_testkit::shaky::Shaky;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

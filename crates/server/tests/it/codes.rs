@@ -3,7 +3,6 @@
 
 use crate::by_hand::ByHand;
 use crate::rig::{Answer, NOOPS, Rig, request};
-use crate::shaky::Fault;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
@@ -15,6 +14,7 @@ use mainspring_server::Scope;
 use mainspring_server::auth::who::{Pass, Who};
 use mainspring_server::idempotency::claim;
 use mainspring_server::routes::router::described;
+use mainspring_testkit::shaky::{Fate, Fault};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -253,7 +253,8 @@ async fn troubled(seen: &mut Seen) {
     seen.hear("listRuns", "store_unavailable", &rig.get("/runs").await);
     rig.store.set(Fault::Damaged);
     seen.hear("listAudit", "internal", &rig.get("/audit").await);
-    rig.store.set(Fault::CommitLost);
+    rig.store.set(Fault::None);
+    rig.store.next(&[Fate::Lost]);
     let answer = rig.post("/workflows/w/runs", "{}").await;
     seen.hear("triggerRun", "unknown_outcome", &answer);
     assert_eq!(answer.headers["retry-after"], "1");

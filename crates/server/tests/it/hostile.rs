@@ -1,10 +1,10 @@
 //! Requests that mean harm, or come from programs that are broken.
 
 use crate::rig::{NOOPS, Rig, request};
-use crate::shaky::{FULL, Fault};
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
 use futures_util::stream::{self, FuturesUnordered, StreamExt as _};
+use mainspring_testkit::shaky::{FULL, Fault};
 
 #[tokio::test]
 async fn what_is_too_large_or_too_deep_is_refused() {

@@ -2,9 +2,9 @@
 //! knows whether they were made: either way what follows is the same as for anybody else.
 
 use crate::rig::{Answer, NOOPS, Rig, request};
-use crate::shaky::Fault;
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
+use mainspring_testkit::shaky::{Fate, Fault};
 use serde_json::Value;
 
 /// Asks, and is gone before the commit is over.
@@ -85,7 +85,7 @@ async fn a_key_makes_one_run_however_often_its_client_leaves() {
 async fn a_key_makes_one_run_when_nobody_knows_whether_it_was_made() {
     let rig = Rig::new().await;
     rig.deploy(NOOPS).await;
-    rig.store.set(Fault::AnswerLost);
+    rig.store.next(&[Fate::DurableButReportedFailed]);
     let lost = rig.ask(with_key("/workflows/w/runs", "{}")).await;
     assert_eq!(lost.code(), "unknown_outcome");
     let answer = ask_again(&rig, "/workflows/w/runs", "{}").await;
@@ -107,12 +107,12 @@ async fn a_token_revoked_by_someone_who_left_is_revoked() {
 #[tokio::test]
 async fn a_token_whose_revocation_was_not_heard_of_is_revoked() {
     let (rig, id, [first, second]) = with_tokens().await;
-    rig.store.set(Fault::AnswerLost);
+    rig.store.next(&[Fate::DurableButReportedFailed]);
     let revoke = by(&second, Method::DELETE, &format!("/tokens/{id}"), String::new());
     assert_eq!(rig.ask(revoke).await.code(), "unknown_outcome");
     make_token(&rig, &second, "third").await;
     assert_eq!(status_of(&rig, &first).await, StatusCode::UNAUTHORIZED);
-    rig.store.set(Fault::CommitLost);
+    rig.store.next(&[Fate::Lost]);
     let id = rig.app.tokens.bearers()[0].id;
     let revoke = by(&second, Method::DELETE, &format!("/tokens/{id}"), String::new());
     assert_eq!(rig.ask(revoke).await.code(), "unknown_outcome");
@@ -124,18 +124,18 @@ const NEWER: &str = "name: w\ntasks:\n  a: {noop: {}}\n";
 
 #[tokio::test]
 async fn what_was_deployed_by_someone_who_left_is_what_runs() {
-    for fault in [Fault::CommitsWait, Fault::AnswerLost] {
+    for fate in [Fate::Durable, Fate::DurableButReportedFailed] {
         let rig = Rig::new().await;
         rig.run().await;
-        if fault == Fault::CommitsWait {
+        if fate == Fate::Durable {
             ask_and_leave(&rig, with_key("/workflows", NEWER)).await;
             rig.store.set(Fault::None);
         } else {
-            rig.store.set(fault);
+            rig.store.next(&[fate]);
             assert_eq!(rig.ask(with_key("/workflows", NEWER)).await.code(), "unknown_outcome");
         }
         assert!(ask_again(&rig, "/workflows", NEWER).await.status.is_success());
         let run = rig.post("/workflows/w/runs", "{}").await.json();
-        assert_eq!(run["version"], 2, "{fault:?}");
+        assert_eq!(run["version"], 2, "{fate:?}");
     }
 }

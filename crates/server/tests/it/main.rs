@@ -3,7 +3,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-mod shaky;
 mod by_hand;
 mod rig;
 mod workflows;

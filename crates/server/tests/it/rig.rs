@@ -1,7 +1,6 @@
 //! A server without a socket.
 
 use crate::by_hand::ByHand;
-use crate::shaky::Shaky;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
@@ -17,6 +16,7 @@ use mainspring_server::auth::who::Peer;
 use mainspring_server::routes::router::router;
 use mainspring_server::{App, Config, Hub, Listen, Scope};
 use mainspring_store::MemoryBlobs;
+use mainspring_testkit::shaky::Shaky;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,6 @@
 //! Streams of states, and logs as text.
 
 use crate::rig::{NOOPS, RETENTION, Rig, request};
-use crate::shaky::Fault;
 use axum::http::{Method, StatusCode};
 use futures_util::StreamExt as _;
 use mainspring_core::time::{Span, Timestamp};
@@ -11,6 +10,7 @@ use mainspring_engine::events::Observer as _;
 use mainspring_server::app::now;
 use mainspring_server::events::place::Place;
 use mainspring_store::Store as _;
+use mainspring_testkit::shaky::Fate;
 use std::sync::atomic::Ordering;
 
 /// Reads events until one has this name; all that were read.
@@ -131,7 +131,7 @@ async fn an_end_whose_commit_was_said_to_have_failed_is_told_all_the_same() {
         until(&mut body, "ready").await;
         bodies.push(body);
     }
-    rig.store.set(Fault::AnswerLost);
+    rig.store.next(&[Fate::DurableButReportedFailed]);
     hand.end("a", Outcome::Success(None));
     for mut body in bodies {
         while !until(&mut body, "run").await.contains("\"status\":\"success\"") {}

@@ -1,8 +1,8 @@
 //! The log: a line for every change and every failure, and for nothing else.
 
 use crate::rig::{NOOPS, Rig, request};
-use crate::shaky::Fault;
 use axum::http::Method;
+use mainspring_testkit::shaky::Fault;
 use serde_json::Value;
 use std::io::Write;
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,6 @@
-//! A store in memory that fails in the way a test says.
+//! The store: a model in memory behind faults.
 
+use super::ShakyBlobs;
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
@@ -7,16 +8,22 @@ use mainspring_core::kernel::row::{
 };
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
+use mainspring_engine::logs::LogPlaces;
 use mainspring_store::{
     Audited, CommitError, Done, Expired, Fence, Memory, ReadError, Reading, Registration,
     RunsQuery, Store, StoredRun, VersionsQuery,
 };
-use std::sync::Mutex;
+use std::collections::VecDeque;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use tempfile::TempDir;
 use tokio::sync::Notify;
 
+/// What a full disk says.
 pub const FULL: &str = "no space left on the disk: free some";
 
+/// What is wrong with the store until a test says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fault {
     #[default]
@@ -25,10 +32,6 @@ pub enum Fault {
     Unreachable,
     /// What is there contradicts itself.
     Damaged,
-    /// The next commit fails.
-    CommitLost,
-    /// The next commit is durable, and said to have failed.
-    AnswerLost,
     /// Commits take until the fault is over.
     CommitsWait,
     /// There is room for what is written over, and for nothing more: a ping goes through, a
@@ -36,31 +39,76 @@ pub enum Fault {
     Full,
 }
 
+/// What becomes of one commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Durable,
+    /// Nothing of it is there.
+    Lost,
+    /// All of it is there, but that is not what is said.
+    DurableButReportedFailed,
+    /// The disk did not confirm it.
+    Unconfirmed,
+}
+
 #[derive(Default)]
 pub struct Shaky {
     pub memory: Memory,
     fault: Mutex<Fault>,
+    /// Of the next commits, before the fault has a say.
+    fates: Mutex<VecDeque<Fate>>,
     waiting: Mutex<Vec<(Fence, Vec<Change>, Done)>>,
     arrived: Notify,
+    /// Loads that fail before one works.
+    pub failing_loads: Mutex<u32>,
+    /// Whatever has expired was opened again since it was looked at.
+    pub opens_again: AtomicBool,
     pub catching_up: Stop,
+    pub blobs: Arc<ShakyBlobs>,
+    folder: OnceLock<TempDir>,
+}
+
+impl fmt::Debug for Shaky {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shaky").field("fault", &self.fault).finish_non_exhaustive()
+    }
 }
 
 /// Holds the next reader who catches up, with the answer in hand.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Stop {
     pub is_set: AtomicBool,
     pub reached: Notify,
     pub released: Notify,
 }
 
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("unpoisoned")
+}
+
 impl Shaky {
+    /// Where its logs are, in this life and every other.
+    pub fn logs(&self) -> LogPlaces {
+        let folder = self.folder.get_or_init(|| tempfile::tempdir().expect("a folder"));
+        LogPlaces { folder: folder.path().to_owned(), blobs: Arc::clone(&self.blobs) as _ }
+    }
+
     pub fn set(&self, fault: Fault) {
-        *self.fault.lock().unwrap() = fault;
+        *held(&self.fault) = fault;
         if fault != Fault::CommitsWait {
-            for (fence, changes, done) in self.waiting.lock().unwrap().drain(..) {
+            for (fence, changes, done) in held(&self.waiting).drain(..) {
                 self.memory.commit(fence, changes, done);
             }
         }
+    }
+
+    pub fn next(&self, fates: &[Fate]) {
+        held(&self.fates).extend(fates);
+    }
+
+    /// What was said of the next commits is not so.
+    pub fn forget_fates(&self) {
+        held(&self.fates).clear();
     }
 
     /// A commit has come and waits for the fault to be over.
@@ -69,53 +117,62 @@ impl Shaky {
     }
 
     fn read<'a, T: Send + 'a>(&self, answer: Reading<'a, T>) -> Reading<'a, T> {
-        let error = match *self.fault.lock().unwrap() {
-            Fault::Unreachable => {
-                ReadError::Failed { what: "nobody answers".to_owned(), source: None }
+        match *held(&self.fault) {
+            Fault::Unreachable => failed_reading("nobody answers"),
+            Fault::Damaged => {
+                let error = ReadError::Damaged("a row is missing".to_owned());
+                Box::pin(std::future::ready(Err(error)))
             }
-            Fault::Damaged => ReadError::Damaged("a row is missing".to_owned()),
-            Fault::None
-            | Fault::CommitLost
-            | Fault::AnswerLost
-            | Fault::CommitsWait
-            | Fault::Full => return answer,
-        };
-        Box::pin(std::future::ready(Err(error)))
+            Fault::None | Fault::CommitsWait | Fault::Full => answer,
+        }
+    }
+
+    /// How a load fails before it has begun, if it does.
+    fn failing_load(&self) -> Option<&'static str> {
+        let mut failing = held(&self.failing_loads);
+        if *failing > 0 {
+            *failing -= 1;
+            return Some("still full");
+        }
+        (*held(&self.fault) == Fault::Full).then_some(FULL)
     }
 }
 
-fn failed() -> CommitError {
-    CommitError::Failed { what: "the disk is full".to_owned(), source: None }
+fn failed_reading<'a, T: Send + 'a>(what: &str) -> Reading<'a, T> {
+    let error = ReadError::Failed { what: what.to_owned(), source: None };
+    Box::pin(std::future::ready(Err(error)))
+}
+
+fn failed(what: &str) -> CommitError {
+    CommitError::Failed { what: what.to_owned(), source: None }
 }
 
 impl Store for Shaky {
     fn register(&self, scheduler: SchedulerId) -> Reading<'_, Registration> {
-        if *self.fault.lock().unwrap() == Fault::Full {
-            let error = ReadError::Failed { what: FULL.to_owned(), source: None };
-            return Box::pin(std::future::ready(Err(error)));
+        match self.failing_load() {
+            Some(what) => failed_reading(what),
+            None => self.read(self.memory.register(scheduler)),
         }
-        self.read(self.memory.register(scheduler))
     }
 
     fn commit(&self, fence: Fence, changes: Vec<Change>, done: Done) {
-        let mut fault = self.fault.lock().unwrap();
-        match *fault {
-            Fault::CommitLost => {
-                *fault = Fault::None;
-                done(Err(failed()));
+        let fate = held(&self.fates).pop_front();
+        match (fate, *held(&self.fault)) {
+            (Some(Fate::Lost), _) => done(Err(failed("the disk is full"))),
+            (Some(Fate::Unconfirmed), _) => {
+                done(Err(CommitError::Fsync { what: "EIO".to_owned() }));
             }
-            Fault::AnswerLost => {
-                *fault = Fault::None;
-                done(self.memory.apply_now(fence, &changes).and(Err(failed())));
+            (Some(Fate::DurableButReportedFailed), _) => {
+                let result = self.memory.apply_now(fence, &changes);
+                done(result.and(Err(failed("the disk is full"))));
             }
-            Fault::Full => {
-                done(Err(CommitError::Failed { what: FULL.to_owned(), source: None }));
-            }
-            Fault::CommitsWait => {
-                self.waiting.lock().unwrap().push((fence, changes, done));
+            (None, Fault::Full) => done(Err(failed(FULL))),
+            (None, Fault::CommitsWait) => {
+                held(&self.waiting).push((fence, changes, done));
                 self.arrived.notify_one();
             }
-            Fault::None | Fault::Unreachable | Fault::Damaged => {
+            (Some(Fate::Durable), _)
+            | (None, Fault::None | Fault::Unreachable | Fault::Damaged) => {
                 self.memory.commit(fence, changes, done);
             }
         }
@@ -145,8 +202,8 @@ impl Store for Shaky {
         self.read(self.memory.log(run, attempt))
     }
 
-    fn logs_outside(&self, of: &[AttemptId]) -> Reading<'_, Vec<AttemptId>> {
-        self.read(self.memory.logs_outside(of))
+    fn logs_outside(&self, among: &[AttemptId]) -> Reading<'_, Vec<AttemptId>> {
+        self.read(self.memory.logs_outside(among))
     }
 
     fn workflow(&self, name: &str) -> Reading<'_, Option<WorkflowRow>> {
@@ -196,7 +253,15 @@ impl Store for Shaky {
     }
 
     fn expired(&self, before: Timestamp, limit: usize) -> Reading<'_, Vec<Expired>> {
-        self.read(self.memory.expired(before, limit))
+        let answer = self.read(self.memory.expired(before, limit));
+        if !self.opens_again.load(Ordering::Relaxed) {
+            return answer;
+        }
+        Box::pin(async move {
+            let mut expired = answer.await?;
+            expired.iter_mut().for_each(|expired| expired.run.stamp -= 1);
+            Ok(expired)
+        })
     }
 
     fn ping(&self) -> Reading<'_, ()> {

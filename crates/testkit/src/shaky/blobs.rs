@@ -1,0 +1,39 @@
+//! Blobs in memory that cannot be put, or not yet, when a test says so.
+
+use mainspring_core::time::Timestamp;
+use mainspring_store::{BlobEntry, BlobError, BlobName, BlobReader, Blobs, MemoryBlobs};
+use std::io::Read;
+use std::sync::Mutex;
+
+#[derive(Debug, Default)]
+pub struct ShakyBlobs {
+    pub memory: MemoryBlobs,
+    /// Puts that fail before one works.
+    pub failing: Mutex<u32>,
+    /// Puts wait for whoever holds this.
+    pub gate: Mutex<()>,
+}
+
+impl Blobs for ShakyBlobs {
+    fn put(&self, name: BlobName, content: &mut dyn Read) -> Result<(), BlobError> {
+        drop(self.gate.lock().expect("unpoisoned"));
+        let mut failing = self.failing.lock().expect("unpoisoned");
+        if *failing > 0 {
+            *failing -= 1;
+            return Err(BlobError { what: "no space left".to_owned(), source: None });
+        }
+        self.memory.put(name, content)
+    }
+
+    fn open(&self, name: BlobName) -> Result<Option<BlobReader>, BlobError> {
+        self.memory.open(name)
+    }
+
+    fn remove(&self, name: BlobName, put_before: Timestamp) -> Result<(), BlobError> {
+        self.memory.remove(name, put_before)
+    }
+
+    fn list(&self, after: Option<BlobName>, limit: usize) -> Result<Vec<BlobEntry>, BlobError> {
+        self.memory.list(after, limit)
+    }
+}
