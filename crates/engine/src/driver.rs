@@ -99,7 +99,7 @@ impl Driver {
         for snapshot in snapshots {
             world.load(now, snapshot);
         }
-        world.still_over(std::mem::take(&mut self.over));
+        world.still_over(&std::mem::take(&mut self.over));
         self.fence = registration.fence;
         (self.unloaded, self.loaded_at) = (None, Instant::now());
         self.config.observer.loaded(registration.next_stamp.saturating_sub(1));

@@ -238,7 +238,7 @@ impl Engine {
                 break;
             }
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Asks for the end without waiting for it; what runs is killed when the process ends.

@@ -160,7 +160,7 @@ impl World {
     }
 
     /// What a former world of this life knew of that.
-    pub fn still_over(&mut self, over: BTreeSet<AttemptId>) {
+    pub fn still_over(&mut self, over: &BTreeSet<AttemptId>) {
         let live: BTreeSet<AttemptId> = self.live().map(|ticket| ticket.attempt).collect();
         self.over.extend(over.intersection(&live));
     }
