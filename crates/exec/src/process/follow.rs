@@ -52,7 +52,8 @@ const SCARCE_MAX: Duration = Duration::from_secs(30);
 pub(super) struct Follow {
     pub shared: Arc<Shared>,
     pub ticket: Ticket,
-    pub leader: Pid,
+    /// Guarded from its first moment: a runtime that ends may drop this before it was looked at.
+    pub leader: Leader,
     pub pidfd: OwnedFd,
     pub pipes: Pipes,
     pub files: WorkFiles,
@@ -64,7 +65,6 @@ pub(super) struct Follow {
 
 pub(super) async fn follow(follow: Follow) {
     let Follow { shared, ticket, leader, pidfd, pipes, files, stop, .. } = follow;
-    let leader = Leader { pid: leader, reaped: false };
     let watched = clone::watch(pidfd).and_then(|pidfd| Ok((pidfd, Reading::new(pipes)?)));
     let (pidfd, pipes) = match watched {
         Ok(watched) => watched,

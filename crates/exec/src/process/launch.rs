@@ -4,6 +4,7 @@ use super::clone::{Image, Stack, clone_exec};
 use super::command::{Command, NotStarted};
 use super::environment::{ATTEMPT_ID, DATA_ID};
 use super::follow::{self, Follow};
+use super::leader::Leader;
 use super::pipes::{self, Pipes};
 use super::table::Shared;
 use mainspring_core::error::{ErrorClass, TaskError};
@@ -34,7 +35,7 @@ pub(super) fn launch(shared: &Arc<Shared>, launch: Launch, stack: &mut Stack) {
             let follow = Follow {
                 shared: Arc::clone(shared),
                 ticket,
-                leader,
+                leader: Leader { pid: leader, reaped: false },
                 pidfd,
                 pipes,
                 files,
