@@ -156,11 +156,18 @@ fn listener(address: &str) -> TcpStream {
 /// Whoever connects waits until there is room, and takes no file that a process needs.
 #[test]
 fn connections_leave_processes_their_files() {
+    crowd(72, "");
+    let database = mainspring_throwaway::database();
+    crowd(92, &format!("--database {}", database.url()));
+}
+
+fn crowd(limit: u32, more: &str) {
     // What finds no file for longer than this fails.
     let impatient = many(12).replace("tasks:", "defaults: { start_timeout: 20s }\ntasks:");
     let bench = Bench::with(&impatient);
-    let script = "ulimit -n 72; exec $M server --listen 127.0.0.1:0 --max-processes 6";
-    let mut server = bench.start_shell(script);
+    let script =
+        format!("ulimit -n {limit}; exec $M server --listen 127.0.0.1:0 --max-processes 6 {more}");
+    let mut server = bench.start_shell(&script);
     let line = server.until("listening");
     let line: serde_json::Value = serde_json::from_str(&line).expect("a line of JSON");
     let address = line["address"].as_str().expect("an address");
