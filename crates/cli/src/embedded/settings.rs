@@ -19,7 +19,7 @@ impl Settings {
     pub fn new(args: &RunArgs) -> Result<Self> {
         let wanted = args.max_processes.map_or_else(processes_default, std::num::NonZero::get);
         // Its one door is the socket in the data folder.
-        let OpenFiles { processes, connections } = share_open_files(wanted, 1)?;
+        let OpenFiles { processes, connections } = share_open_files(wanted, 1, 0)?;
         Ok(Self { max_processes: processes, connections, pass_env: args.pass_env.clone() })
     }
 }
@@ -45,7 +45,9 @@ const CONNECTIONS_MIN: u64 = 4;
 
 /// Raises the limit on open files, and divides it: processes first, but for what a few
 /// connections at each door take. Connections never take what a process needs.
-pub fn share_open_files(wanted: u32, doors: usize) -> Result<OpenFiles> {
+///
+/// `beside` is what the store keeps open besides what a file does.
+pub fn share_open_files(wanted: u32, doors: usize, beside: u64) -> Result<OpenFiles> {
     let limit = match raise_open_files() {
         Ok(limit) => limit,
         Err(error) => {
@@ -58,8 +60,8 @@ pub fn share_open_files(wanted: u32, doors: usize) -> Result<OpenFiles> {
         return Ok(OpenFiles { processes: wanted, connections: CONNECTIONS_MAX });
     };
     let doors = u64::try_from(doors).unwrap_or(u64::MAX).max(1);
-    let Some(shared) = shared(limit, wanted, doors) else {
-        let least = open_files_min() + doors * CONNECTIONS_MIN * OF_A_CONNECTION;
+    let Some(shared) = shared(limit.saturating_sub(beside), wanted, doors) else {
+        let least = open_files_min() + doors * CONNECTIONS_MIN * OF_A_CONNECTION + beside;
         bail!("the limit on open files is {limit}: raise it to at least {least} (`ulimit -n`)");
     };
     if shared.processes < wanted {

@@ -109,7 +109,9 @@ struct Begun {
 
 /// The doors come before the engine: an address that is taken must not cost an attempt.
 async fn begin(settings: &Settings) -> Result<Begun> {
-    let files = share_open_files(settings.max_processes.value, settings.listen.value.len() + 1)?;
+    let beside = settings.database.value.as_ref().map_or(0, |_| database::POSTGRES_FILES);
+    let doors = settings.listen.value.len() + 1;
+    let files = share_open_files(settings.max_processes.value, doors, beside)?;
     let (data, url) = (settings.data.value.clone(), settings.database.value.clone());
     let open = move || {
         let folder = hold(&data)?;

@@ -11,6 +11,12 @@ const ONCE: &str = "name: w
 tasks: { a: { run: '[ -e again ] && exit 0; echo up > up; exec sleep 1000' } }
 ";
 
+/// How often a server has begun to decide here.
+fn lives(bench: &Bench) -> u64 {
+    let file = rusqlite::Connection::open(bench.path(".mainspring/mainspring.db")).expect("opened");
+    file.query_row("select epoch from schedulers", [], |row| row.get(0)).expect("one scheduler")
+}
+
 #[test]
 fn an_address_that_is_taken_costs_no_attempt() {
     let mut served = Served::with(Door::Address, ONCE);
@@ -18,11 +24,13 @@ fn an_address_that_is_taken_costs_no_attempt() {
     let run = served.trigger(&[]);
     served.bench.hear("up");
     served.kill();
+    let before = lives(&served.bench);
     let other = TcpListener::bind("127.0.0.1:0").expect("bound");
     let taken = other.local_addr().expect("an address").to_string();
     let refused = served.bench.run(&["server", "--listen", &taken]);
     refused.is(2).says("cannot listen at").says(&taken);
-    // Nobody has asked yet what became of it.
+    // No life has begun that would have asked what became of it.
+    assert_eq!(lives(&served.bench), before);
     let shown = served.bench.show(&run);
     let row = task(&shown, "a");
     assert_eq!(row["attempt"], 1, "{row}");

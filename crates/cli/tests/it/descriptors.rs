@@ -4,6 +4,7 @@ use crate::oracle::{BEGIN, END, Oracle, tasks};
 use crate::rig::{Bench, Running, task};
 use rustix::process::{Resource, Rlimit, Signal, prlimit};
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::net::TcpStream;
 
 fn many(count: usize) -> String {
@@ -146,17 +147,32 @@ tasks: { a: { command: ['true'] }, b: { depends_on: [a], command: ['true'] } }
     }
 }
 
+fn listener(address: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    stream.write_all(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("written");
+    stream
+}
+
 /// Whoever connects waits until there is room, and takes no file that a process needs.
 #[test]
 fn connections_leave_processes_their_files() {
-    let bench = Bench::with(&many(12));
-    let script = "ulimit -n 72; exec $M server --listen 127.0.0.1:0 --max-processes 6";
-    let mut server = bench.start_shell(script);
+    crowd(72, "");
+    let database = mainspring_throwaway::database();
+    crowd(92, &format!("--database {}", database.url()));
+}
+
+fn crowd(limit: u32, more: &str) {
+    // What finds no file for longer than this fails.
+    let impatient = many(12).replace("tasks:", "defaults: { start_timeout: 20s }\ntasks:");
+    let bench = Bench::with(&impatient);
+    let script =
+        format!("ulimit -n {limit}; exec $M server --listen 127.0.0.1:0 --max-processes 6 {more}");
+    let mut server = bench.start_shell(&script);
     let line = server.until("listening");
     let line: serde_json::Value = serde_json::from_str(&line).expect("a line of JSON");
     let address = line["address"].as_str().expect("an address");
-    let strangers: Vec<TcpStream> =
-        (0..100).map(|_| TcpStream::connect(address).expect("it listens")).collect();
+    // Each stays for as long as it is let in.
+    let strangers: Vec<TcpStream> = (0..100).map(|_| listener(address)).collect();
     bench.run(&["apply", "w.yaml"]).is(0);
     let done = bench.run(&["trigger", "w", "--wait", "-o", "json"]).is(0).json();
     assert_eq!(done["run"]["status"], "success", "{done}");
