@@ -226,6 +226,7 @@ fn is_command(input: &Input) -> bool {
         | Input::DeleteWorkflow(_)
         | Input::Forget(_)
         | Input::Admin(_)
+        | Input::Answer(_)
         | Input::Report(_) => false,
     }
 }

@@ -112,6 +112,7 @@ fn executors(folder: &DataFolder, reports: Arc<dyn Reports>) -> Executors {
         data_id: folder.id().to_string(),
         folder: folder.path().to_owned(),
         pass_env: Vec::new(),
+        secrets_dir: None,
     };
     let process = ProcessExecutor::new(config, Handle::current(), Arc::clone(&reports));
     let process = Arc::new(process.expect("processes can be started")) as Arc<dyn Executor>;

@@ -1,0 +1,4 @@
+mod stage;
+
+mod answers;
+mod launches;
