@@ -26,6 +26,7 @@ Examples:
   mainspring runs                               what was run here
   mainspring show last                          the last run and its tasks
   mainspring logs last compile                  what a task wrote
+  mainspring output last compile                what it put out, as JSON
   mainspring validate *.yaml                    check without running
   mainspring graph build.yaml --format svg      draw its tasks
   mainspring explain-code E205                  what an error means
@@ -59,7 +60,8 @@ Exit codes:
 
 const GRAPH_HELP: &str = "\
 A dashed edge says when it is satisfied, if that is not the success of the other task. A double
-border is `on_failure: run`, a dashed one `allow_failure`, a round one `noop`.
+border is `on_failure: run`, a dashed one `allow_failure`, a round one `noop`. A stack is a fan-out,
+with how many instances it has as far as the file says; a diamond or a hexagon has an `if`.
 
 Examples:
   mainspring graph build.yaml                   Mermaid, for a Markdown page
@@ -73,8 +75,12 @@ pub enum Command {
     Run(RunArgs),
     /// List runs, newest first
     Runs(RunsArgs),
-    /// Show a run, its tasks and their attempts
+    /// Show a run, its tasks and their attempts; or one task, or one instance of a fan-out
     Show(ShowArgs),
+    /// List the instances of a fan-out that have been started
+    Instances(InstancesArgs),
+    /// Print what a run, a task or an instance put out, as JSON
+    Output(OutputArgs),
     /// Print what a task wrote to stdout and stderr
     Logs(LogsArgs),
     /// Serve the HTTP API, schedule and carry out runs
@@ -148,6 +154,9 @@ pub struct ServerArgs {
     /// A variable of this environment that tasks see; may be given more than once
     #[arg(long, value_name = "NAME", env = "MAINSPRING_PASS_ENV", value_delimiter = ',', value_parser = variable_name)]
     pub pass_env: Vec<String>,
+    /// Where secrets are: one file each, named as the secret [default: secrets in the data folder]
+    #[arg(long, value_name = "DIR", env = "MAINSPRING_SECRETS_DIR")]
+    pub secrets_dir: Option<PathBuf>,
     /// Listen beyond this machine although no token is asked for
     #[arg(long, env = "MAINSPRING_INSECURE")]
     pub insecure: bool,
@@ -215,6 +224,9 @@ pub struct RunArgs {
     /// A variable of this environment that tasks see, beside PATH, HOME and LANG
     #[arg(long, value_name = "NAME", value_parser = variable_name)]
     pub pass_env: Vec<String>,
+    /// Where secrets are: one file each, named as the secret [default: secrets in the data folder]
+    #[arg(long, value_name = "DIR", env = "MAINSPRING_SECRETS_DIR")]
+    pub secrets_dir: Option<PathBuf>,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
 }

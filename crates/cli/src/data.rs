@@ -5,13 +5,18 @@ use anyhow::{Context as _, Result, bail};
 use mainspring_engine::folder::DataFolder;
 use mainspring_engine::logs::LogPlaces;
 use mainspring_store::{FolderBlobs, Postgres, Sqlite, Store};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Opens the folder's own database for looking. Takes no lock: it also works while a run is
 /// under way.
 pub fn open_file(data: &DataArgs) -> Result<Sqlite> {
     Ok(Sqlite::open_read_only(&DataFolder::database(&data.folder))?)
+}
+
+/// Where secrets are unless somebody says otherwise.
+pub fn secrets_dir(folder: &Path) -> PathBuf {
+    folder.join("secrets")
 }
 
 /// What there is to look at when no server is there to ask.

@@ -1,9 +1,12 @@
-//! Finding a run or a task by what a person typed.
+//! Finding a run, a task or an instance by what a person typed.
 
 use anyhow::{Result, bail};
-use mainspring_core::ids::{RunId, TaskNo};
+use mainspring_core::ids::{RunId, TaskNo, TaskRef};
+use mainspring_core::kernel::row::TaskRow;
 use mainspring_core::spec;
 use mainspring_core::spec::definition::Definition;
+use mainspring_core::view::shapes::{self, TaskView};
+use mainspring_core::world::input::Named;
 use mainspring_store::{RunsQuery, Store, StoredRun};
 use std::sync::Arc;
 
@@ -11,10 +14,10 @@ const PAGE: usize = 1_000;
 /// Tasks named in a message at most.
 const NAMED_MAX: usize = 20;
 
-/// A run with its tasks and the definition it is pinned to.
+/// A run with its tasks, without instances, and the definition it is pinned to.
 pub async fn run(store: &dyn Store, wanted: &str) -> Result<(StoredRun, Arc<Definition>)> {
     let id = run_id(store, wanted).await?;
-    match store.run(id).await? {
+    match store.outline(id).await? {
         Some(stored) => {
             let definition = definition(store, &stored).await?;
             Ok((stored, definition))
@@ -89,4 +92,32 @@ pub fn task(definition: &Definition, name: &str) -> Result<TaskNo> {
     let shown: Vec<&str> = names().take(NAMED_MAX).collect();
     let more = if definition.tasks.len() > NAMED_MAX { ", …" } else { "" };
     bail!("the run has no task `{name}`: it has {}{more}", shown.join(", "))
+}
+
+/// The row of a task or of an instance. None while there is nothing to say of a task.
+pub async fn row(
+    store: &dyn Store,
+    (stored, definition): (&StoredRun, &Definition),
+    named: &Named,
+) -> Result<Option<TaskRow>> {
+    // Says which name may have been meant.
+    task(definition, &named.task)?;
+    let own = |no| stored.tasks.iter().find(|row| row.task == TaskRef::plain(no));
+    let task = named.find(definition, own)?;
+    Ok(match task.index {
+        None => own(task.no).cloned(),
+        Some(index) => store.instance(stored.head.key, task.no, index).await?,
+    })
+}
+
+/// Instances of a fan-out as they are shown.
+pub fn instances(
+    (stored, definition): (&StoredRun, &Definition),
+    no: TaskNo,
+    rows: &[TaskRow],
+) -> Vec<TaskView> {
+    let group = stored.tasks.iter().find(|row| row.task == TaskRef::plain(no));
+    let now = mainspring_exec::now();
+    let view = |(group, row)| shapes::instance(definition, (group, row), now);
+    group.into_iter().flat_map(|group| rows.iter().map(move |row| (group, row))).map(view).collect()
 }

@@ -15,6 +15,7 @@ mod find;
 mod time_text;
 mod table;
 mod print;
+mod fan;
 mod client;
 mod signals;
 mod progress;

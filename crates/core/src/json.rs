@@ -45,6 +45,10 @@ impl Json {
         Self("{}".into())
     }
 
+    pub fn empty_list() -> Self {
+        Self("[]".into())
+    }
+
     pub fn null() -> Self {
         Self("null".into())
     }
@@ -136,7 +140,7 @@ impl<'de> Visitor<'de> for Readable {
 }
 
 /// How deep the brackets of valid JSON nest.
-fn depth(text: &str) -> usize {
+pub(crate) fn depth(text: &str) -> usize {
     let (mut now, mut deepest) = (0_usize, 0);
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {

@@ -2,12 +2,20 @@
 //! payload, so it runs after the commit and off the deciding thread.
 
 use crate::error::{ErrorClass, TaskError};
-use crate::ids::{RunId, TaskNo, Ticket};
+use crate::evaluate::{
+    Answer, Asked, Desk, Instance, Outputs, OutputsError, Question, Stop, Surroundings, error_of,
+    scope, work_out,
+};
+use crate::expr::{Known, Scope, Trouble};
+use crate::ids::{TaskNo, Ticket};
 use crate::json::Json;
 use crate::limits::TASK_INPUT_BYTES_MAX;
-use crate::spec::definition::{Action, Definition, Process};
-use crate::work::{Launch, ProcessWork, Work};
+use crate::output::Output;
+use crate::render::render_process;
+use crate::spec::definition::{Action, Cache, Task};
+use crate::work::{CacheNote, Launch, Work};
 use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -15,88 +23,171 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct StartAttempt {
     pub ticket: Ticket,
-    pub run: RunId,
     pub attempt: u32,
-    pub definition: Arc<Definition>,
-    pub run_input: Json,
     /// The run's directory.
     pub workdir: Arc<str>,
-    /// Direct upstream tasks and what they put out.
-    pub upstream: Vec<(TaskNo, Option<Json>)>,
+    pub around: Arc<Surroundings>,
+    /// For an instance of a group.
+    pub instance: Option<Instance>,
+}
+
+/// Why there is nothing to tell an executor.
+#[derive(Debug)]
+pub enum NotLaunched {
+    /// The attempt's outcome.
+    Failed(TaskError),
+    /// What it needs cannot be reached: to be tried later.
+    Later(String),
+}
+
+impl From<OutputsError> for NotLaunched {
+    fn from(error: OutputsError) -> Self {
+        match error {
+            OutputsError::Lost(what) => Self::Failed(TaskError::new(ErrorClass::Internal, what)),
+            OutputsError::Unreachable(what) => Self::Later(what),
+        }
+    }
+}
+
+impl From<Stop> for NotLaunched {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Failed(error) => Self::Failed(error),
+            Stop::Outputs(error) => error.into(),
+        }
+    }
+}
+
+impl From<Trouble> for NotLaunched {
+    fn from(trouble: Trouble) -> Self {
+        Stop::from(trouble).into()
+    }
+}
+
+impl NotLaunched {
+    fn logic(message: impl Into<String>) -> Self {
+        Stop::logic(message).into()
+    }
 }
 
 impl StartAttempt {
-    /// Builds what the executor is told; an error is the attempt's outcome.
-    pub fn render(&self) -> Result<Launch, TaskError> {
-        let task = self.definition.task(self.ticket.task.no);
+    /// Builds what the executor is told.
+    pub fn render(&self, outputs: &dyn Outputs) -> Result<Launch, NotLaunched> {
+        match self.lacks_items() {
+            true => self.with_items(outputs)?.rendered(outputs),
+            false => self.rendered(outputs),
+        }
+    }
+
+    /// Its list is not at hand: the world that starts it was loaded after it had been dispatched.
+    pub fn lacks_items(&self) -> bool {
+        let task = self.around.definition.task(self.ticket.task.no);
+        let has_items = task.fan_out.as_ref().is_some_and(|fan_out| fan_out.foreach.is_some());
+        has_items && self.instance.as_ref().is_some_and(|instance| instance.items.is_none())
+    }
+
+    fn with_items(&self, outputs: &dyn Outputs) -> Result<Self, NotLaunched> {
+        let what = Asked::Items(self.ticket.task.no);
+        let around = Arc::clone(&self.around);
+        let question = Question { run: self.ticket.run, number: (0, 0), what, around };
+        match work_out(&question, outputs)? {
+            Answer::Fan { items, .. } => {
+                let instance = self.instance.clone().map(|instance| Instance { items, ..instance });
+                Ok(Self { instance, ..self.clone() })
+            }
+            answer => Err(NotLaunched::Failed(error_of(answer))),
+        }
+    }
+
+    fn rendered(&self, outputs: &dyn Outputs) -> Result<Launch, NotLaunched> {
+        let task = self.around.definition.task(self.ticket.task.no);
+        let desk = Desk { around: &self.around, outputs };
+        let known = Known::new(&desk);
+        let scope = scope(&known, self.instance.as_ref());
         let work = match &task.action {
-            Action::Process(process) => Work::Process(self.process_work(process)),
+            Action::Process(process) => {
+                Work::Process(render_process(process, &self.workdir, &scope)?)
+            }
             #[cfg(feature = "bench")]
             Action::Echo => Work::Echo,
             Action::Noop => unreachable!("a noop is settled where it is decided"),
         };
         Ok(Launch {
             ticket: self.ticket,
-            run: self.run,
-            workflow: Arc::clone(&self.definition.name),
+            run: self.around.run,
+            workflow: Arc::clone(&self.around.definition.name),
             task: Arc::clone(&task.name),
             attempt: self.attempt,
             work,
-            input: self.input()?,
-            run_input: self.run_input.clone(),
+            input: self.input(task, &scope, outputs)?,
+            instance: self.instance.as_ref().map(|instance| (instance.index, instance.count)),
+            run_input: self.around.run_input.clone(),
+            cache: task.cache.as_ref().map(|cache| note(cache, &scope)).transpose()?,
         })
     }
 
-    fn process_work(&self, process: &Process) -> ProcessWork {
-        ProcessWork {
-            program: process.program.clone(),
-            env: process.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
-            workdir: join(&self.workdir, process.workdir.as_deref()),
-            output: process.output,
-            kill_grace: process.kill_grace,
-            log_bytes_max: process.log_bytes_max,
+    /// Upstream outputs by task name, overlaid with the task's own input, and for an instance
+    /// with what tells it from the others.
+    fn input(
+        &self,
+        task: &Task,
+        scope: &Scope<'_>,
+        outputs: &dyn Outputs,
+    ) -> Result<Json, NotLaunched> {
+        let own = task.input.render(scope, "input")?;
+        if task.depends_on.is_empty() && self.instance.is_none() {
+            return bounded(own);
         }
-    }
-
-    /// Upstream outputs by task name, overlaid with the task's own static input.
-    fn input(&self) -> Result<Json, TaskError> {
-        let own = &self.definition.task(self.ticket.task.no).input;
-        if self.upstream.is_empty() {
-            return Ok(own.clone());
+        let mut merged: BTreeMap<String, Box<RawValue>> = BTreeMap::new();
+        for edge in &task.depends_on {
+            let name = self.around.definition.task(edge.upstream).name.to_string();
+            merged.insert(name, raw(self.upstream(edge.upstream, outputs)?));
         }
-        let mut merged: BTreeMap<String, &RawValue> = BTreeMap::new();
-        for (no, output) in &self.upstream {
-            let text = output.as_ref().map_or("null", Json::as_str);
-            merged.insert(self.definition.task(*no).name.to_string(), raw(text));
-        }
-        let own: BTreeMap<String, &RawValue> =
+        let own: BTreeMap<String, Box<RawValue>> =
             serde_json::from_str(own.as_str()).expect("a task's input is an object");
         merged.extend(own);
-        let text = serde_json::to_string(&merged).expect("raw values serialize");
-        if text.len() > TASK_INPUT_BYTES_MAX {
-            return Err(TaskError::new(
-                ErrorClass::Logic,
-                format!(
-                    "the task's input, upstream outputs included, is {} bytes; at most {} are \
-                     passed on. Pass large data as files and put their paths into the output",
-                    text.len(),
-                    TASK_INPUT_BYTES_MAX
-                ),
-            ));
+        if let Some(instance) = &self.instance {
+            merged.insert("index".to_owned(), raw(instance.index.to_string()));
+            merged.insert("count".to_owned(), raw(instance.count.to_string()));
+            if let Some(item) = instance.item() {
+                merged.insert("item".to_owned(), raw(item.to_owned()));
+            }
         }
-        Ok(Json::composed(text))
+        bounded(Json::composed(serde_json::to_string(&merged).expect("raw values serialize")))
+    }
+
+    /// What a task above put out; where that is, when it is large.
+    fn upstream(&self, no: TaskNo, outputs: &dyn Outputs) -> Result<String, OutputsError> {
+        let found = self.around.upstream.iter().find(|upstream| upstream.no == no);
+        Ok(match found.and_then(|upstream| upstream.output.as_ref()) {
+            None => "null".to_owned(),
+            Some(Output::Inline(json)) => json.as_str().to_owned(),
+            Some(Output::Blob(blob)) => {
+                let path = outputs.file(self.around.run, blob)?;
+                serde_json::json!({ "$file": path, "bytes": blob.bytes }).to_string()
+            }
+        })
     }
 }
 
-fn raw(text: &str) -> &RawValue {
-    serde_json::from_str(text).expect("Json holds valid JSON")
+fn bounded(input: Json) -> Result<Json, NotLaunched> {
+    let bytes = input.as_str().len();
+    if bytes <= TASK_INPUT_BYTES_MAX {
+        return Ok(input);
+    }
+    Err(NotLaunched::logic(format!(
+        "the task's input, upstream outputs included, is {bytes} bytes; at most \
+         {TASK_INPUT_BYTES_MAX} are passed on. Pass large data as files and put their paths into \
+         the output"
+    )))
 }
 
-/// A task's directory below the run's, unless it is absolute.
-fn join(base: &str, workdir: Option<&str>) -> String {
-    match workdir {
-        None => base.to_owned(),
-        Some(path) if path.starts_with('/') => path.to_owned(),
-        Some(path) => format!("{}/{path}", base.trim_end_matches('/')),
-    }
+/// What a success is remembered under.
+fn note(cache: &Cache, scope: &Scope<'_>) -> Result<CacheNote, NotLaunched> {
+    let key = cache.key.render(scope).map_err(|trouble| trouble.at("cache.key"))?;
+    Ok(CacheNote { hash: Sha256::digest(key.as_bytes()).into(), ttl: cache.ttl })
+}
+
+fn raw(text: String) -> Box<RawValue> {
+    RawValue::from_string(text).expect("Json holds valid JSON")
 }

@@ -7,11 +7,16 @@ pub mod time;
 pub mod limits;
 pub mod error;
 pub mod json;
+pub mod output;
 
+pub mod expr;
 pub mod spec;
 pub mod kernel;
 pub mod plan;
 pub mod work;
+pub mod items;
+pub mod evaluate;
+mod render;
 pub mod launch;
 pub mod world;
 pub mod view;

@@ -12,20 +12,51 @@ pub const DOCUMENT_DEPTH_MAX: usize = 64;
 pub const DIAGNOSTICS_MAX: usize = 200;
 /// Plain tasks of one definition (instances of a group are counted apart).
 pub const TASKS_MAX: usize = 100_000;
+/// Instances of one group, unless the definition says otherwise.
+pub const FANOUT_DEFAULT: u32 = 100_000;
+/// Instances of one group, whatever the definition says: what has been tried.
+pub const FANOUT_MAX: u32 = 1_000_000;
+/// An instance that waits for another try takes memory: a group of which more than this many
+/// wait, or more than twice its `concurrency`, opens no others.
+pub const GROUP_DELAYED_MAX: u32 = 1_000;
+/// Instances without an attempt that are worked out at a time.
+pub const GROUP_NOOPS_AT_ONCE: u32 = 1_000;
 /// Names of workflows, tasks, tiers and labels.
 pub const NAME_BYTES_MAX: usize = 128;
+
+/// An expression's text.
+pub const EXPR_BYTES_MAX: usize = 4 * 1024;
+/// Brackets that open in an expression, and its operators: its parser and its evaluation recurse,
+/// and with these numbers at their worst both stay within half of a 2 MiB stack.
+pub const EXPR_BRACKETS_MAX: usize = 64;
+pub const EXPR_OPERATORS_MAX: usize = 400;
+/// Elements that `map`, `filter` and their like go through.
+pub const EXPR_ELEMENTS_MAX: usize = 10_000;
+/// What an expression may put together while it is worked out, in bytes of memory, about.
+pub const EXPR_MADE_BYTES_MAX: usize = 128 * 1024 * 1024;
+/// What an expression or a template comes to, as JSON text.
+pub const EXPR_VALUE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// A pattern of `matches`, compiled.
+pub const EXPR_PATTERN_BYTES_MAX: usize = 256 * 1024;
 
 /// A run's input, as JSON text.
 pub const RUN_INPUT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// An output that is kept in its task's row.
 pub const OUTPUT_INLINE_BYTES_MAX: usize = 256 * 1024;
+/// An output at all, a group's list included: what fits into memory a few times over.
+pub const OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// What an attempt sees as input: static input and upstream outputs together.
-pub const TASK_INPUT_BYTES_MAX: usize = 256 * 1024;
+pub const TASK_INPUT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// A value handed over in the environment; beyond it, in a file. (The kernel refuses single
 /// strings over 128 KiB.)
 pub const ENV_VALUE_BYTES_MAX: usize = 64 * 1024;
 /// An error's message as stored; what is longer is cut in its middle.
 pub const ERROR_MESSAGE_BYTES_MAX: usize = 8 * 1024;
+
+/// Artifacts that one task declares.
+pub const ARTIFACTS_MAX: usize = 1_000;
+/// How long a success may be taken again, unless the definition says otherwise.
+pub const CACHE_TTL_DEFAULT: Span = Span::from_secs(86_400);
 
 /// Logs up to this size are stored in their row, larger ones in the blob store.
 pub const LOG_INLINE_BYTES_MAX: usize = 4 * 1024;

@@ -5,17 +5,22 @@
 //! b: a
 //! c retries=2: a, b/started
 //! d finally: c
+//! e fan=3 at_once=2 fast: d
+//! f each=a: a
+//! g if: a
+//! @outputs=f
 //! ```
 
+use crate::expr::{Expr, ShellLine, Tree};
 use crate::ids::TaskNo;
 use crate::json::Json;
 use crate::limits::{
-    KILL_GRACE_DEFAULT, LOG_BYTES_DEFAULT, RETRY_DELAY_DEFAULT, RETRY_DELAY_MAX_DEFAULT,
-    RETRY_FACTOR_DEFAULT, START_TIMEOUT_DEFAULT, TIMEOUT_DEFAULT,
+    FANOUT_DEFAULT, KILL_GRACE_DEFAULT, LOG_BYTES_DEFAULT, RETRY_DELAY_DEFAULT,
+    RETRY_DELAY_MAX_DEFAULT, RETRY_FACTOR_DEFAULT, START_TIMEOUT_DEFAULT, TIMEOUT_DEFAULT,
 };
 use crate::spec::definition::{
-    Action, Definition, Edge, OnFailure, OnLost, OutputFrom, Process, Program, Retries,
-    RetryClasses, Task, When,
+    Action, Artifacts, Definition, Each, Edge, FailureStrategy, FanOut, OnFailure, OnLost,
+    OutputFrom, Outputs, Path, Process, Program, Retries, RetryClasses, Task, Times, When,
 };
 use crate::time::Span;
 use std::collections::BTreeMap;
@@ -36,11 +41,14 @@ pub fn sketch(text: &str) -> Definition {
         timeout: None,
         tiers: BTreeMap::new(),
         tasks,
+        max_fanout: FANOUT_DEFAULT,
+        outputs: None,
     };
     for line in settings {
         let (name, value) = line[1..].split_once('=').expect("@name=value");
         match name {
             "timeout" => definition.timeout = Some(Span::from_secs(number(value))),
+            "outputs" => definition.outputs = Some(outputs(value, edge(value, &names).upstream)),
             tier => {
                 definition.tiers.insert(tier.into(), u32::try_from(number(value)).expect("small"));
             }
@@ -66,6 +74,23 @@ fn task(line: &str, names: &[&str]) -> Task {
             "timeout" => task.timeout = Span::from_secs(number(value)),
             "priority" => task.priority = i32::try_from(number(value)).expect("small"),
             "tier" => task.tier = Some(value.into()),
+            "fan" => {
+                let times = u32::try_from(number(value)).expect("small");
+                fan_out(&mut task).parallel = Some(Times::Fixed(times));
+            }
+            "each" => {
+                let source = edge(value, names).upstream;
+                let path = Path { task: source, fields: Vec::new() };
+                fan_out(&mut task).foreach = Some(Each::From(path));
+            }
+            "at_once" => {
+                let at_once = u32::try_from(number(value)).expect("small");
+                fan_out(&mut task).concurrency = Some(at_once);
+            }
+            "fast" => fan_out(&mut task).failure_strategy = FailureStrategy::FailFast,
+            "ignore" => fan_out(&mut task).failure_strategy = FailureStrategy::IgnoreErrors,
+            // Whoever answers says what it comes to.
+            "if" => task.condition = Some(Expr::compile("true").expect("plain")),
             "finally" => {
                 task.on_failure = OnFailure::Run;
                 task.depends_on.iter_mut().for_each(|edge| edge.when = When::Finished);
@@ -76,23 +101,42 @@ fn task(line: &str, names: &[&str]) -> Task {
     task
 }
 
+/// What one task put out, as the run's.
+fn outputs(name: &str, no: TaskNo) -> Outputs {
+    let values = serde_json::json!({ name: format!("${{{{ tasks.{name}.output }}}}") });
+    Outputs { values: Tree::of(&values).expect("plain"), reads: vec![no] }
+}
+
+fn fan_out(task: &mut Task) -> &mut FanOut {
+    task.fan_out.get_or_insert(FanOut {
+        parallel: None,
+        foreach: None,
+        concurrency: None,
+        failure_strategy: FailureStrategy::CollectErrors,
+    })
+}
+
 fn plain(name: &str) -> Task {
     Task {
         name: name.into(),
         description: None,
         labels: BTreeMap::new(),
         action: Action::Process(Process {
-            program: Program::Shell("true".into()),
+            program: Program::Shell(ShellLine::parse("true").expect("plain")),
             env: BTreeMap::new(),
             workdir: None,
             output: OutputFrom::File,
             kill_grace: KILL_GRACE_DEFAULT,
             log_bytes_max: LOG_BYTES_DEFAULT,
+            artifacts: Artifacts::default(),
         }),
         depends_on: Vec::new(),
         on_failure: OnFailure::Skip,
         allow_failure: false,
-        input: Json::empty_object(),
+        condition: None,
+        input: Json::empty_object().into(),
+        outputs: None,
+        cache: None,
         retries: Retries {
             max: 0,
             delay: RETRY_DELAY_DEFAULT,
@@ -106,6 +150,8 @@ fn plain(name: &str) -> Task {
         start_timeout: START_TIMEOUT_DEFAULT,
         tier: None,
         priority: 0,
+        fan_out: None,
+        reads: Vec::new(),
     }
 }
 

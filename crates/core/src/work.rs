@@ -1,10 +1,11 @@
 //! What core and executors say to each other: an attempt to carry out, and reports about it.
 
 use crate::error::TaskError;
-use crate::ids::{RunId, Ticket};
+use crate::ids::{RunId, TaskNo, Ticket};
 use crate::json::Json;
 use crate::kernel::row::{Log, Stopping};
-use crate::spec::definition::{OutputFrom, Program};
+use crate::output::Output;
+use crate::spec::definition::OutputFrom;
 use crate::time::Span;
 use std::sync::Arc;
 
@@ -21,6 +22,10 @@ pub struct Launch {
     pub input: Json,
     /// The run's own input.
     pub run_input: Json,
+    /// Its success is looked for, and kept, under this.
+    pub cache: Option<CacheNote>,
+    /// Index and count, for an instance of a group.
+    pub instance: Option<(u32, u32)>,
 }
 
 /// Who carries out an attempt.
@@ -63,12 +68,71 @@ impl Work {
 pub struct ProcessWork {
     pub program: Program,
     /// From the definition; the executor adds its own variables.
-    pub env: Vec<(String, String)>,
+    pub env: Vec<(String, EnvValue)>,
     /// Absolute.
     pub workdir: String,
     pub output: OutputFrom,
     pub kill_grace: Span,
     pub log_bytes_max: u64,
+    /// Files that are put into the workdir before the start.
+    pub artifacts_in: Vec<ArtifactIn>,
+    /// Where those come from. Nothing for an executor: whoever hands it the work has fetched them.
+    pub artifacts_wanted: Vec<ArtifactWanted>,
+    /// Files that a success has to leave, by their paths below the workdir.
+    pub artifacts_out: Vec<String>,
+}
+
+/// What is executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// A line for `/bin/sh -c`.
+    Shell(Arc<str>),
+    /// Program and arguments, no shell. Never empty.
+    Argv(Arc<[String]>),
+}
+
+/// The value of an environment variable. Secrets are names until the process is started, so that
+/// their values are in no order, no row and no log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EnvValue {
+    Text(String),
+    /// Put together at the start.
+    Parts(Vec<EnvPart>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EnvPart {
+    Text(String),
+    /// The name of a secret.
+    Secret(String),
+}
+
+/// Files of a task above.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArtifactWanted {
+    pub task: TaskNo,
+    /// Only this one of them.
+    pub path: Option<String>,
+}
+
+/// A file for the workdir.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArtifactIn {
+    /// Below the workdir.
+    pub path: String,
+    /// Where it is copied from: absolute, on the executor's machine.
+    pub source: String,
+}
+
+/// A file that a success left, as it was then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArtifactOut {
+    /// Below the workdir, as the definition says it.
+    pub path: String,
+    /// A copy nobody else writes: absolute, on the executor's machine, there until the attempt
+    /// is settled.
+    pub file: String,
+    pub bytes: u64,
 }
 
 /// An executor's word on one attempt.
@@ -99,11 +163,24 @@ pub struct Ended {
     pub started: bool,
     /// None when it wrote nothing.
     pub log: Option<Log>,
+    /// Where its success is to be found again, and how long.
+    pub cache: Option<CacheNote>,
+    /// Files of a success, in the order of its `artifacts_out`; stored before the end is told.
+    pub artifacts: Vec<ArtifactOut>,
+}
+
+/// What a success is remembered under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheNote {
+    pub hash: [u8; 32],
+    pub ttl: Span,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    Success(Option<Json>),
+    Success(Option<Output>),
+    /// A former success was taken; nothing ran.
+    Cached(Option<Output>),
     Failed(TaskError),
     /// It was stopped, as asked, before it reached an outcome.
     Stopped,

@@ -1,16 +1,14 @@
 //! Carries out effects, in order, on a thread of its own: rendering what an executor is told
 //! costs as much as its payload, and the world waits for no one.
 
-use crate::inbox::Inbox;
+use crate::desk::Desk;
 use crate::shelf::Shelf;
-use mainspring_core::error::{ErrorClass, TaskError};
+use crate::starts::Starts;
 use mainspring_core::ids::{AttemptId, Ticket};
-use mainspring_core::launch::StartAttempt;
-use mainspring_core::work::{Ended, ExecutorKind, Life, Outcome, Question, Report, ReportKind};
+use mainspring_core::work::{ExecutorKind, Life, Question};
 use mainspring_core::world::batch::Effect;
-use mainspring_exec::{Executor, Reports};
+use mainspring_exec::Executor;
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 
 /// Who carries out which kind of work.
@@ -27,8 +25,9 @@ pub(crate) struct Orders {
 
 pub(crate) struct Hands {
     pub executors: Executors,
-    pub inbox: Arc<Inbox>,
     pub shelf: Shelf,
+    pub starts: Arc<Starts>,
+    pub desk: Desk,
     /// Attempts that a former life of this server dispatched.
     pub former: BTreeSet<AttemptId>,
 }
@@ -43,6 +42,7 @@ impl Hands {
                 self.carry_out(effect);
             }
             for ticket in orders.forget {
+                self.desk.take_back(ticket.attempt);
                 self.executors.values().for_each(|executor| executor.settle(ticket));
                 self.shelf.settled(ticket.attempt);
             }
@@ -51,20 +51,29 @@ impl Hands {
 
     fn carry_out(&mut self, effect: Effect) {
         match effect {
-            Effect::Start(start) => self.start(&start),
+            Effect::Start(start) if Starts::is_slow(&start) => self.desk.start(start),
+            Effect::Start(start) => {
+                let rendered = self.starts.render(&start);
+                self.starts.carry_out(&start, rendered);
+            }
+            Effect::Evaluate(question) => self.desk.ask(question),
+            Effect::Stop(_, stop) if self.desk.take_back(stop.ticket.attempt) => {
+                self.starts.never_began(stop.ticket);
+            }
             Effect::Stop(kind, stop) => self.executor(kind).stop(stop),
             Effect::Reattach(kind, question) => {
+                self.desk.take_back(question.ticket.attempt);
                 let former = self.former.contains(&question.ticket.attempt);
                 let life = if former { Life::Former } else { Life::This };
                 self.executor(kind).reattach(question, life);
             }
             Effect::Settle(kind, ticket) => {
                 self.former.remove(&ticket.attempt);
+                self.desk.take_back(ticket.attempt);
                 self.executor(kind).settle(ticket);
                 self.shelf.settled(ticket.attempt);
             }
-            // For whoever listens to events; nothing to carry out.
-            Effect::RunEnded(_) => {}
+            Effect::RunEnded(run) => self.starts.keeping.run_ended(run),
         }
     }
 
@@ -72,31 +81,12 @@ impl Hands {
         self.executors.get(&kind).expect("every kind of work has its executor")
     }
 
-    fn start(&self, start: &StartAttempt) {
-        // What people write goes into it: one task that cannot be rendered must not keep all
-        // others from starting.
-        let rendered = catch_unwind(AssertUnwindSafe(|| start.render())).unwrap_or_else(|_| {
-            let what = "its work could not be put together: a bug in Mainspring, see its log";
-            Err(TaskError::new(ErrorClass::Logic, what.to_owned()))
-        });
-        match rendered {
-            Ok(launch) => self.executor(launch.work.executor()).start(launch),
-            Err(error) => self.inbox.report(Report {
-                ticket: start.ticket,
-                what: ReportKind::Ended(Ended {
-                    outcome: Outcome::Failed(error),
-                    started: false,
-                    log: None,
-                }),
-            }),
-        }
-    }
-
     /// After a reload: what the store does not know of must not go on. It is asked after as
     /// well, so that one that has ended already is reported once more and forgotten.
     fn stop_strays(&self, known: &BTreeSet<AttemptId>) {
         use mainspring_core::kernel::row::Stopping;
         use mainspring_core::work::Stop;
+        self.desk.keep_only(known);
         for executor in self.executors.values() {
             for ticket in executor.held() {
                 if !known.contains(&ticket.attempt) {

@@ -44,6 +44,11 @@ impl Default for Clock {
     }
 }
 
+/// What the clock on the wall says.
+pub fn wall() -> Timestamp {
+    Timestamp(wall_micros())
+}
+
 fn wall_micros() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)

@@ -18,7 +18,7 @@ pub enum Offered<A> {
     /// Applied or refused; the answer comes from `step` or `committed`.
     Taken,
     /// Something has to be read first. Offer it again with what was found.
-    Needs(Reading<A>),
+    Needs(Box<Reading<A>>),
 }
 
 /// An input that waits for what it needs.
@@ -128,7 +128,7 @@ impl<A> Cycle<A> {
 
     fn read_first(&mut self, needs: Vec<Need>, input: Input, ask: Option<A>) -> Offered<A> {
         self.readings += 1;
-        Offered::Needs(Reading { needs, input, ask, epoch: self.world.epoch() })
+        Offered::Needs(Box::new(Reading { needs, input, ask, epoch: self.world.epoch() }))
     }
 
     fn apply(
@@ -226,6 +226,7 @@ fn is_command(input: &Input) -> bool {
         | Input::DeleteWorkflow(_)
         | Input::Forget(_)
         | Input::Admin(_)
+        | Input::Answer(_)
         | Input::Report(_) => false,
     }
 }
@@ -282,9 +283,9 @@ mod tests {
         let offered = cycle(1).offer(Timestamp(0), deploy, Some(()));
         let Offered::Needs(reading) = offered else { panic!("its latest version is needed") };
         let mut next = cycle(2);
-        let offered = next.offer_found(Timestamp(0), reading, Prefetched::default());
+        let offered = next.offer_found(Timestamp(0), *reading, Prefetched::default());
         let Offered::Needs(reading) = offered else { panic!("it is read again") };
-        let offered = next.offer_found(Timestamp(0), reading, Prefetched::default());
+        let offered = next.offer_found(Timestamp(0), *reading, Prefetched::default());
         assert!(matches!(offered, Offered::Taken));
         let Step::Commit(changes) = next.step(Timestamp(0)) else { panic!("it is applied") };
         let numbers = changes.iter().filter_map(|change| match change {
@@ -297,7 +298,7 @@ mod tests {
     /// Offers an input and reads what it needs at once.
     fn ask(cycle: &mut Cycle<()>, input: Input, found: Prefetched) {
         if let Offered::Needs(reading) = cycle.offer(Timestamp(0), input, None) {
-            let offered = cycle.offer_found(Timestamp(0), reading, found);
+            let offered = cycle.offer_found(Timestamp(0), *reading, found);
             assert!(matches!(offered, Offered::Taken));
         }
     }
@@ -353,7 +354,7 @@ mod tests {
                 panic!("the run is not in memory any more")
             };
             let found = Prefetched { run: Some(older.clone()), ..Prefetched::default() };
-            let offered = cycle.offer_found(Timestamp(0), reading, found);
+            let offered = cycle.offer_found(Timestamp(0), *reading, found);
             assert!(matches!(offered, Offered::Needs(_)), "it is read again");
         }
     }

@@ -146,6 +146,7 @@ impl Driver {
             let (room, patience) = (self.room(), self.patience());
             let mail = self.inbox.take(room, patience);
             self.backlog.reports.extend(mail.reports);
+            self.backlog.answers.extend(mail.answers);
             self.backlog.cancels.extend(mail.cancels);
             self.backlog.requests.extend(mail.requests);
             for control in mail.control {
@@ -210,7 +211,7 @@ impl Driver {
             }
             Control::Loaded(Ok((registration, snapshots))) => self.take_up(registration, snapshots),
             Control::Loaded(Err(error)) => return self.store_failed(&error.to_string()),
-            Control::Found(reading, found) => self.found(reading, *found),
+            Control::Found(reading, found) => self.found(*reading, *found),
             Control::Drain(drain) => {
                 self.draining = self.draining.max(Some(drain));
                 self.drain_world();
@@ -283,6 +284,8 @@ impl Driver {
             }
             let request = if let Some(report) = self.backlog.reports.pop_front() {
                 Request { input: Input::Report(report), ask: None }
+            } else if let Some(answer) = self.backlog.answers.pop_front() {
+                Request { input: Input::Answer(answer), ask: None }
             } else if let Some(request) = self.backlog.cancels.pop_front() {
                 request
             } else if let Some(request) = self.backlog.requests.pop_front() {

@@ -1,12 +1,15 @@
 //! The handle on a running engine.
 
 use crate::act::{Executors, Hands};
+use crate::desk::Desk;
 use crate::driver::Driver;
 use crate::events::Observer;
 use crate::inbox::{Control, Drain, Inbox, Request};
+use crate::keeping::Keeping;
 use crate::logs::LogPlaces;
 use crate::prefetch;
 use crate::shelf::Shelf;
+use crate::starts::Starts;
 use mainspring_core::ids::{RunId, SchedulerId};
 use mainspring_core::world::batch::Change;
 use mainspring_core::world::input::{Input, Refusal, Reply};
@@ -109,6 +112,7 @@ pub struct Engine {
     inbox: Arc<Inbox>,
     executors: Executors,
     shelf: Shelf,
+    desk: Desk,
     threads: Vec<JoinHandle<()>>,
     stopped: watch::Receiver<Option<Stopped>>,
     quiet: watch::Receiver<bool>,
@@ -129,16 +133,26 @@ impl Engine {
         executors: impl FnOnce(Arc<dyn Reports>) -> Result<Executors, ExecutorsError>,
     ) -> Result<Self, StartError> {
         let inbox = Arc::new(Inbox::default());
-        let shelf = Shelf::new(&config, Arc::clone(&inbox));
+        let keeping = Arc::new(Keeping::new(&config.store, &config.logs));
+        keeping.clear();
+        let shelf = Shelf::new(&config, Arc::clone(&keeping), Arc::clone(&inbox));
         let reports = Arc::new(shelf.clone()) as Arc<dyn Reports>;
         let executors = executors(reports).map_err(StartError::Executors)?;
         let loaded = prefetch::load(&*config.store, config.scheduler, &config.load).await?;
         let (sender, orders) = mpsc::channel();
         let driver = Driver::new(config, Arc::clone(&inbox), sender, loaded);
-        let hands = Hands {
+        let starts = Arc::new(Starts {
             executors: executors.clone(),
             inbox: Arc::clone(&inbox),
             shelf: shelf.clone(),
+            keeping,
+        });
+        let desk = Desk::new(Arc::clone(&starts));
+        let hands = Hands {
+            executors: executors.clone(),
+            shelf: shelf.clone(),
+            starts,
+            desk: desk.clone(),
             former: driver.live(),
         };
         let (say_stopped, stopped) = watch::channel(None);
@@ -157,7 +171,7 @@ impl Engine {
                 say_stopped.send_replace(Some(why));
             })?,
         ];
-        Ok(Self { inbox, executors, shelf, threads, stopped, quiet, loaded })
+        Ok(Self { inbox, executors, shelf, desk, threads, stopped, quiet, loaded })
     }
 
     /// Offers an input and waits until its answer is durable.
@@ -254,6 +268,7 @@ impl Engine {
             // A panic there has been printed; there is nothing left to wait for.
             let _ = thread.join();
         }
+        self.desk.close();
         self.shelf.close();
         for executor in self.executors.values() {
             executor.shut_down();

@@ -32,7 +32,10 @@ impl Event {
             | Change::NewKey(_)
             | Change::NewAudit(_)
             | Change::NewToken(_)
-            | Change::DropToken(_) => None,
+            | Change::DropToken(_)
+            | Change::PutCache(_)
+            | Change::DropCache(_)
+            | Change::SendBackInstances(..) => None,
         };
         changes.iter().filter_map(event).collect()
     }

@@ -10,7 +10,7 @@
 use crate::cycle::Reading;
 use crate::engine::NotDone;
 use mainspring_core::work::Report;
-use mainspring_core::world::input::{Input, Prefetched, Reply};
+use mainspring_core::world::input::{Answered, Input, Prefetched, Reply};
 use mainspring_core::world::snapshot::RunSnapshot;
 use mainspring_exec::Reports;
 use mainspring_store::{CommitError, ReadError, Registration};
@@ -35,7 +35,7 @@ pub(crate) struct Request {
 #[derive(Debug)]
 pub(crate) enum Control {
     CommitDone(Result<(), CommitError>),
-    Found(Reading<Ask>, Box<Result<Prefetched, ReadError>>),
+    Found(Box<Reading<Ask>>, Box<Result<Prefetched, ReadError>>),
     Loaded(Result<(Registration, Vec<RunSnapshot>), ReadError>),
     Drain(Drain),
     Stop,
@@ -54,6 +54,8 @@ pub(crate) enum Drain {
 pub(crate) struct Mail {
     pub control: Vec<Control>,
     pub reports: VecDeque<Report>,
+    /// To what the world asked: never more than it has asked.
+    pub answers: VecDeque<Answered>,
     /// Cancels pass everything else a person asks for.
     pub cancels: VecDeque<Request>,
     pub requests: VecDeque<Request>,
@@ -64,6 +66,7 @@ impl Mail {
     fn is_empty(&self, room: usize) -> bool {
         self.control.is_empty()
             && self.reports.is_empty()
+            && self.answers.is_empty()
             && self.cancels.is_empty()
             && (room == 0 || self.requests.is_empty())
     }
@@ -100,6 +103,12 @@ impl Inbox {
     pub fn control(&self, control: Control) {
         let mut desk = self.lock();
         desk.mail.control.push(control);
+        self.put(desk);
+    }
+
+    pub fn answer(&self, answer: Answered) {
+        let mut desk = self.lock();
+        desk.mail.answers.push_back(answer);
         self.put(desk);
     }
 
@@ -151,6 +160,7 @@ fn is_cancel(input: &Input) -> bool {
         | Input::DeleteWorkflow(_)
         | Input::Forget(_)
         | Input::Admin(_)
+        | Input::Answer(_)
         | Input::Report(_) => false,
     }
 }

@@ -6,18 +6,24 @@
 //!  executors ─► reports ─┼─► world thread ─► store│         │
 //!   store ────► control ─┘    (the cycle) ◄─ done ┘         └─► reports
 //! ```
-//! A report that brings a large log goes by the shelf first, which puts it into the blob store.
+//! A report that brings a large log or output goes by the shelf first, which puts it into the
+//! blob store. What the world asks about payloads is worked out at the desk.
 
 pub mod cycle;
 pub mod clock;
 pub mod folder;
 pub mod events;
 pub mod logs;
+pub mod outputs;
 pub mod retention;
 pub mod check;
 mod inbox;
 mod prefetch;
+mod keeping;
+mod artifacts;
 mod shelf;
+mod starts;
+mod desk;
 mod act;
 mod trouble;
 mod driver;

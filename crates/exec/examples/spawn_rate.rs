@@ -4,9 +4,9 @@
 
 use mainspring_core::ids::{AttemptId, RunId, RunKey, TaskNo, TaskRef, Ticket};
 use mainspring_core::json::Json;
-use mainspring_core::spec::definition::{OutputFrom, Program};
+use mainspring_core::spec::definition::OutputFrom;
 use mainspring_core::time::Span;
-use mainspring_core::work::{Launch, ProcessWork, Report, ReportKind, Work};
+use mainspring_core::work::{Launch, ProcessWork, Program, Report, ReportKind, Work};
 use mainspring_exec::{Executor, ProcessConfig, ProcessExecutor, Reports, raise_open_files};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -34,6 +34,7 @@ fn main() {
         data_id: "bench".to_owned(),
         folder: folder.path().to_owned(),
         pass_env: Vec::new(),
+        secrets_dir: None,
     };
     let executor =
         ProcessExecutor::new(config, runtime.handle().clone(), Arc::new(Channel(sender))).unwrap();
@@ -128,8 +129,13 @@ fn launch(next: &mut u64, argv: &[&str]) -> Launch {
             output: OutputFrom::File,
             kill_grace: Span::from_secs(10),
             log_bytes_max: 10 << 20,
+            artifacts_wanted: Vec::new(),
+            artifacts_in: Vec::new(),
+            artifacts_out: Vec::new(),
         }),
         input: Json::empty_object(),
         run_input: Json::null(),
+        instance: None,
+        cache: None,
     }
 }

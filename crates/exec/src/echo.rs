@@ -72,7 +72,13 @@ impl Inbox {
 
 impl Executor for EchoExecutor {
     fn start(&self, launch: Launch) {
-        let ended = Ended { outcome: Outcome::Success(None), started: true, log: None };
+        let ended = Ended {
+            outcome: Outcome::Success(None),
+            started: true,
+            log: None,
+            cache: None,
+            artifacts: Vec::new(),
+        };
         self.inbox.put(launch.ticket, [ReportKind::Started, ReportKind::Ended(ended)]);
     }
 

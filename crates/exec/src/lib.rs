@@ -3,6 +3,8 @@
 
 mod contract;
 mod clock;
+mod beneath;
+pub mod secrets;
 pub mod log;
 mod process;
 #[cfg(feature = "bench")]
@@ -13,6 +15,6 @@ pub use contract::{Executor, Reports};
 #[cfg(feature = "bench")]
 pub use echo::EchoExecutor;
 pub use process::{
-    ProcessConfig, ProcessExecutor, SetupError, StillAlive, attempts_within, kill_leftovers,
-    left_beside, open_files_min, raise_open_files,
+    ARTIFACT_BYTES_MAX, ProcessConfig, ProcessExecutor, SetupError, StillAlive, attempts_within,
+    kill_leftovers, left_beside, open_files_min, raise_open_files,
 };

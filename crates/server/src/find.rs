@@ -1,16 +1,29 @@
-//! Runs and tasks by the words of a path, with what is needed to show them.
+//! Runs, tasks and instances by the words of a path, with what is needed to show them.
 
 use crate::app::{App, now};
 use crate::definitions::Version;
 use crate::problem::{Code, Problem};
-use mainspring_core::ids::{RunId, TaskNo};
+use axum::http::StatusCode;
+use mainspring_core::ids::{RunId, TaskNo, TaskRef};
 use mainspring_core::kernel::row::TaskRow;
 use mainspring_core::kernel::rows::Rows;
-use mainspring_core::view::shapes::{RunView, TaskView, show};
+use mainspring_core::view::shapes::{RunView, TaskView, instance, show};
+use mainspring_core::world::input::{Named, Refusal};
 use mainspring_store::StoredRun;
+use serde::Deserialize;
 use std::sync::Arc;
+use utoipa::IntoParams;
 
-/// A run with its rows and the definition it is pinned to.
+/// Which instance of a fan-out is meant.
+#[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct IndexQuery {
+    /// Of a fan-out, the instance with this index, from 0; the fan-out as a whole if not said.
+    pub index: Option<u32>,
+}
+
+/// A run with the rows of its tasks, not of instances, and the definition it is pinned to.
 #[derive(Debug)]
 pub struct Found {
     pub run: StoredRun,
@@ -29,13 +42,19 @@ impl Found {
     }
 
     pub fn task_no(&self, name: &str) -> Result<TaskNo, Problem> {
-        self.version.definition.task_no(name).ok_or_else(|| {
-            Problem::new(Code::TaskNotFound, format!("the run has no task '{name}'"))
-        })
+        self.named(name, None).map(|task| task.no)
+    }
+
+    /// What a path and an index name. What is not there is not found, whatever it would be
+    /// refused for if it were an order.
+    pub fn named(&self, name: &str, index: Option<u32>) -> Result<TaskRef, Problem> {
+        let named = Named { task: name.into(), index };
+        let found = named.find(&self.version.definition, |no| self.row(no));
+        found.map_err(|refusal| Problem::from(refusal).with_status(StatusCode::NOT_FOUND))
     }
 
     pub fn row(&self, no: TaskNo) -> Option<&TaskRow> {
-        self.run.tasks.iter().find(|row| row.task.no == no)
+        self.run.tasks.iter().find(|row| row.task == TaskRef::plain(no))
     }
 }
 
@@ -46,8 +65,37 @@ pub fn run_id(text: &str) -> Result<RunId, Problem> {
 impl App {
     pub async fn found(&self, id: RunId) -> Result<Found, Problem> {
         let missing = || Problem::new(Code::RunNotFound, format!("there is no run {id}"));
-        let run = self.store.run(id).await?.ok_or_else(missing)?;
+        let run = self.store.outline(id).await?.ok_or_else(missing)?;
         let version = self.version(&run.head.workflow, run.head.version).await?;
         Ok(Found { run, version })
+    }
+
+    /// The row of a task or of an instance. None while there is nothing to say of a task.
+    pub async fn row(&self, found: &Found, task: TaskRef) -> Result<Option<TaskRow>, Problem> {
+        let Some(index) = task.index else { return Ok(found.row(task.no).cloned()) };
+        let row = self.store.instance(found.run.head.key, task.no, index).await?;
+        // Its group may have gone back between the two looks.
+        let gone = || Problem::from(Refusal::NotStarted(index)).with_status(StatusCode::NOT_FOUND);
+        row.ok_or_else(gone).map(Some)
+    }
+
+    /// A task or an instance as its owner would show it.
+    pub async fn task(&self, found: &Found, task: TaskRef) -> Result<TaskView, Problem> {
+        Ok(self.task_and_row(found, task).await?.0)
+    }
+
+    pub async fn task_and_row(
+        &self,
+        found: &Found,
+        task: TaskRef,
+    ) -> Result<(TaskView, Option<TaskRow>), Problem> {
+        let row = self.row(found, task).await?;
+        let view = match (task.index, found.row(task.no), &row) {
+            (Some(_), Some(group), Some(row)) => {
+                instance(&found.version.definition, (group, row), now())
+            }
+            _ => found.show().1.swap_remove(task.no.position()),
+        };
+        Ok((view, row))
     }
 }

@@ -47,6 +47,9 @@ codes! {
     WorkflowNotFound = "workflow_not_found", NOT_FOUND, "There is no such workflow or version";
     RunNotFound = "run_not_found", NOT_FOUND, "There is no such run";
     TaskNotFound = "task_not_found", NOT_FOUND, "The run has no such task";
+    NotAGroup = "not_a_group", NOT_FOUND, "The task is not a fan-out";
+    InstanceNotFound = "instance_not_found", NOT_FOUND, "The fan-out has no such instance";
+    NoOutput = "no_output", NOT_FOUND, "There is no output";
     AttemptNotFound = "attempt_not_found", NOT_FOUND, "The task has no such attempt";
     TokenNotFound = "token_not_found", NOT_FOUND, "There is no such token";
     MethodNotAllowed = "method_not_allowed", METHOD_NOT_ALLOWED, "This route has no such method";
@@ -55,6 +58,7 @@ codes! {
     NotOwned = "not_owned", CONFLICT, "Another scheduler owns this run";
     OneRun = "one_run", CONFLICT, "Only one run is carried on here";
     RunState = "run_state", CONFLICT, "The run's state does not allow this";
+    NotStarted = "not_started", CONFLICT, "The instance has not been started";
     TaskSettled = "task_settled", CONFLICT, "The task is settled already";
     TaskHeld = "task_held", CONFLICT, "The task is held already";
     TaskNotHeld = "task_not_held", CONFLICT, "The task is not held";
@@ -134,6 +138,12 @@ impl Problem {
         }
     }
 
+    /// The same code means another status where something is only looked at.
+    pub fn with_status(mut self, status: StatusCode) -> Self {
+        self.status = status.as_u16();
+        self
+    }
+
     pub fn with(mut self, errors: Vec<Fault>) -> Self {
         self.errors = errors;
         self
@@ -169,6 +179,9 @@ impl From<Refusal> for Problem {
             Refusal::WorkflowActive(_) => Code::WorkflowActive,
             Refusal::RunNotFound => Code::RunNotFound,
             Refusal::TaskNotFound(_) => Code::TaskNotFound,
+            Refusal::NotAGroup(_) => Code::NotAGroup,
+            Refusal::InstanceNotFound { .. } => Code::InstanceNotFound,
+            Refusal::NotStarted(_) => Code::NotStarted,
             Refusal::NotOwned => Code::NotOwned,
             Refusal::RunIs(_) => Code::RunState,
             Refusal::TaskSettled => Code::TaskSettled,
@@ -221,7 +234,13 @@ mod tests {
     /// A program that knows the engine's codes knows the server's.
     #[test]
     fn refusals_keep_their_codes() {
-        for refusal in [Refusal::WorkflowNotFound, Refusal::TaskHeld, Refusal::WorkflowActive(1)] {
+        let of_instances = [
+            Refusal::NotAGroup("a".into()),
+            Refusal::InstanceNotFound { task: "a".into(), index: 1, count: 1 },
+            Refusal::NotStarted(1),
+        ];
+        let others = [Refusal::WorkflowNotFound, Refusal::TaskHeld, Refusal::WorkflowActive(1)];
+        for refusal in of_instances.into_iter().chain(others) {
             assert_eq!(refusal.code(), Problem::from(refusal.clone()).code);
         }
     }

@@ -1,10 +1,13 @@
 //! What every store does, in terms of batches.
 
-use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::kernel::cache::{CacheKey, CacheRow};
+use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::record::{AuditRow, IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
     AttemptRow, Log, RunHead, RunProgress, RunStatus, TaskRow, VersionRow, WorkflowRow,
 };
+use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use mainspring_core::world::input::Forgotten;
@@ -70,7 +73,9 @@ pub enum ReadError {
     Damaged(String),
 }
 
-/// A run as stored, with all its task rows in order of task number and index.
+/// A run as stored, with its task rows in order of task number and index: all of plain tasks and
+/// groups, and of a group's instances those that are no success. Of these there are as many as the
+/// group's row says, the last ones if there should be more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRun {
     pub head: RunHead,
@@ -103,10 +108,24 @@ pub struct VersionsQuery<'a> {
     pub limit: usize,
 }
 
-/// A final run whose time is up, and the logs that go with it.
+/// Which instances of a group to list: in the order of their indexes.
+#[derive(Clone, Debug, Default)]
+pub struct InstancesQuery {
+    /// This index and those after it.
+    pub from: u32,
+    pub limit: usize,
+    /// Empty: every fact.
+    pub facts: Vec<Fact>,
+}
+
+/// A final run whose time is up, and the logs that go with it. What it has in the blob store is
+/// named after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expired {
     pub run: Forgotten,
+    /// About how many rows of tasks go with it: as many as it has tasks, and of instances as the
+    /// highest indexes say.
+    pub rows: u64,
     /// Attempts whose logs are not in their rows.
     pub logs: Vec<AttemptId>,
 }
@@ -137,14 +156,46 @@ pub trait Store: Send + Sync + 'static {
 
     fn run(&self, id: RunId) -> Reading<'_, Option<StoredRun>>;
 
+    /// The same without instances: what a run is shown with, however many of them there are.
+    fn outline(&self, id: RunId) -> Reading<'_, Option<StoredRun>>;
+
     /// Heads and progress, newest first (by `created_at`, then id).
     fn runs(&self, query: RunsQuery) -> Reading<'_, Vec<(RunHead, RunProgress)>>;
 
     /// One version of a workflow; the latest when no number is given.
     fn version(&self, workflow: &str, number: Option<u32>) -> Reading<'_, Option<VersionRow>>;
 
+    /// Those of these runs, in any order, that are stored.
+    fn known_runs(&self, among: &[RunId]) -> Reading<'_, Vec<RunId>>;
+
+    /// Instances of a group that have rows, in the order of their indexes.
+    fn instances(
+        &self,
+        run: RunKey,
+        no: TaskNo,
+        query: InstancesQuery,
+    ) -> Reading<'_, Vec<TaskRow>>;
+
+    fn instance(&self, run: RunKey, no: TaskNo, index: u32) -> Reading<'_, Option<TaskRow>>;
+
+    /// Outputs of those instances that have one, with their indexes and in their order. A page may
+    /// be shorter than asked for, when much is in it: only an empty one is the last.
+    fn outputs(
+        &self,
+        run: RunKey,
+        no: TaskNo,
+        from: u32,
+        limit: usize,
+    ) -> Reading<'_, Vec<(u32, Output)>>;
+
+    /// A success that may be taken instead of running, whether or not its time is up.
+    fn cached(&self, key: &CacheKey) -> Reading<'_, Option<CacheRow>>;
+
     /// Superseded attempts of a run, by task and number.
     fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>>;
+
+    /// Superseded attempts of one task or instance, by number.
+    fn attempts_of(&self, run: RunKey, task: TaskRef) -> Reading<'_, Vec<AttemptRow>>;
 
     fn log(&self, run: RunKey, attempt: AttemptId) -> Reading<'_, Option<Log>>;
 

@@ -2,17 +2,20 @@
 //!
 //! Kinds are written in the order of the fields, so that a batch may name its changes in any
 //! order: a run is there before the rows that belong to it, and goes after the last word on it.
-//! A key that is used again in the batch that drops its old row keeps its new one; a token that
-//! is dropped takes the sessions of the same batch with it.
+//! What the batch itself puts into the history is there before instances of a group go back, so that
+//! its word on them stands; rows of tasks come after that, because the group may have new instances.
+//! A key, or a cached success, that is used again in the batch that drops its old row keeps its new
+//! one; a token that is dropped takes the sessions of the same batch with it.
 
-use mainspring_core::ids::{AttemptId, RunKey, TokenId};
+use mainspring_core::ids::{AttemptId, RunKey, TaskNo, TokenId};
+use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{AuditRow, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
     AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
 };
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
 pub(crate) struct Grouped<'a> {
@@ -20,9 +23,15 @@ pub(crate) struct Grouped<'a> {
     pub workflows: Vec<&'a WorkflowRow>,
     pub new_runs: Vec<(&'a RunHead, &'a RunProgress)>,
     pub runs: Vec<(RunKey, &'a RunProgress)>,
-    pub tasks: Vec<(RunKey, &'a TaskRow)>,
     pub attempts: Vec<(RunKey, &'a AttemptRow)>,
+    /// Groups whose instances go back.
+    pub sent_back: Vec<(RunKey, TaskNo)>,
+    pub tasks: Vec<(RunKey, &'a TaskRow)>,
     pub logs: Vec<(RunKey, AttemptId, &'a Log)>,
+    /// The latest of the moments named: what has expired by then goes.
+    pub cache_expired_at: Option<Timestamp>,
+    /// The last word on each.
+    pub cache: BTreeMap<&'a CacheKey, &'a CacheRow>,
     pub dropped_runs: Vec<(RunKey, u64)>,
     /// The latest of the moments named.
     pub keys_dropped_before: Option<Timestamp>,
@@ -67,7 +76,14 @@ impl<'a> Grouped<'a> {
             Change::PutRun(run, progress) => self.runs.push((*run, progress)),
             Change::PutTask(run, task) => self.tasks.push((*run, task)),
             Change::NewAttempt(run, attempt) => self.attempts.push((*run, attempt)),
+            Change::SendBackInstances(run, no) => self.sent_back.push((*run, *no)),
             Change::NewLog(run, attempt, log) => self.logs.push((*run, *attempt, log)),
+            Change::DropCache(moment) => {
+                self.cache_expired_at = self.cache_expired_at.max(Some(*moment));
+            }
+            Change::PutCache(row) => {
+                self.cache.insert(&row.key, row);
+            }
             Change::DropRun(run, stamp) => self.dropped_runs.push((*run, *stamp)),
             Change::DropKeys(before) => {
                 self.keys_dropped_before = self.keys_dropped_before.max(Some(*before));
@@ -88,8 +104,9 @@ impl<'a> Grouped<'a> {
     pub fn runs_taken_for_granted(&self) -> BTreeSet<RunKey> {
         let tasks = self.tasks.iter().map(|(run, _)| *run);
         let attempts = self.attempts.iter().map(|(run, _)| *run);
+        let sent_back = self.sent_back.iter().map(|(run, _)| *run);
         let logs = self.logs.iter().map(|(run, ..)| *run);
-        let mut keys: Vec<RunKey> = tasks.chain(attempts).chain(logs).collect();
+        let mut keys: Vec<RunKey> = tasks.chain(attempts).chain(sent_back).chain(logs).collect();
         keys.dedup();
         let mut keys: BTreeSet<RunKey> = keys.into_iter().collect();
         for (head, _) in &self.new_runs {

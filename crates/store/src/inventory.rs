@@ -3,12 +3,15 @@
 
 use crate::contract::{Reading, Store, StoredRun};
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::KeyRow;
 use mainspring_core::kernel::row::{AttemptRow, LogSize, WorkflowRow};
 
 /// A run with all rows that belong to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WholeRun {
+    /// With every instance of its groups. What instances put out is null here, unless it is in the
+    /// blob store: together that may be more than fits into memory, and nobody asks for it.
     pub run: StoredRun,
     /// By task and number.
     pub attempts: Vec<AttemptRow>,
@@ -45,7 +48,16 @@ pub struct HeldKey {
     pub dangles: bool,
 }
 
-/// Tables whose rows belong to runs, by a column `run`.
+/// A success that may be taken instead of running, and whether it names a blob of a run that is
+/// not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CachedSuccess {
+    pub row: CacheRow,
+    pub dangles: bool,
+}
+
+/// Tables whose rows belong to runs, by a column `run` with their keys. What is cached outlives its
+/// run.
 pub(crate) const TABLES_OF_RUNS: [&str; 4] = ["tasks", "attempts", "logs", "inputs"];
 /// Of each table and range of keys: one would be enough to act on.
 pub(crate) const STRAYS_MAX: usize = 20;
@@ -72,4 +84,11 @@ pub trait Inventory: Store {
 
     /// Keys in the order of principal, route and key.
     fn held_keys(&self, after: Option<&HeldKey>, limit: usize) -> Reading<'_, Vec<HeldKey>>;
+
+    /// Cached successes in the order of workflow, task and hash.
+    fn cached_successes(
+        &self,
+        after: Option<&CacheKey>,
+        limit: usize,
+    ) -> Reading<'_, Vec<CachedSuccess>>;
 }

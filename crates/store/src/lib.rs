@@ -5,6 +5,7 @@ mod contract;
 mod inventory;
 mod upkeep;
 mod grouped;
+mod groups;
 mod refused;
 mod thread;
 mod promise;
@@ -19,10 +20,10 @@ pub use blobs::{
     NotABlob,
 };
 pub use contract::{
-    Audited, CommitError, Done, Expired, Fence, ReadError, Reading, Registration, RunsQuery, Store,
-    StoredRun, VersionsQuery,
+    Audited, CommitError, Done, Expired, Fence, InstancesQuery, ReadError, Reading, Registration,
+    RunsQuery, Store, StoredRun, VersionsQuery,
 };
-pub use inventory::{HeldKey, Inventory, KeyRange, Numbered, Stray, WholeRun};
+pub use inventory::{CachedSuccess, HeldKey, Inventory, KeyRange, Numbered, Stray, WholeRun};
 pub use memory::{Memory, Model};
 pub use postgres::{ConnectError, Postgres};
 pub use sqlite::{OpenError, Sqlite};

@@ -3,6 +3,7 @@
 use super::mutant::{Mutant, mutant};
 
 const ADVANCE: &str = "crates/core/src/world/advance.rs";
+const ASK: &str = "crates/core/src/world/ask.rs";
 const AGAIN: &str = "crates/core/src/kernel/again.rs";
 const REPORT: &str = "crates/core/src/world/report.rs";
 const TIMERS: &str = "crates/core/src/world/timers.rs";
@@ -26,7 +27,7 @@ pub const MUTANTS: &[Mutant] = &[
         "!self.asked_after.remove(&ticket.attempt)",
     )),
     mutant("never-started-ignored", "what was never started is started", REPORT, (
-        "self.start_again(ticket)",
+        "self.start_again(now, ticket)",
         "()",
     )),
     mutant("unknown-ignored", "what nobody knows of is lost", REPORT, (
@@ -40,12 +41,11 @@ pub const MUTANTS: &[Mutant] = &[
         "                drop(stopping);",
     )),
     mutant("start-opens-nothing", "a start is followed by what waits for it", REPORT, (
-        "        // A `started` edge may open a task, and that cannot wait for another commit.
-        self.follow(key, no);",
+        "        self.follow(key, no);",
         "",
     )),
     mutant("cascade-forgotten", "an end is followed by what it opens and dooms", REPORT, (
-        "        self.follow(key, no);
+        "        self.follow(key, task.no);
         self.ending.insert(key);",
         "        self.ending.insert(key);",
     )),
@@ -117,7 +117,7 @@ pub const MUTANTS: &[Mutant] = &[
         "            row.refused_for = pause;",
     )),
     mutant("end-not-durable", "an end is in the batch that follows from it", REPORT, (
-        "        self.draft.task(key, ticket.task);
+        "        self.draft.task(key, task);
         self.asked_after.remove(&ticket.attempt);",
         "        self.asked_after.remove(&ticket.attempt);",
     )),
@@ -126,7 +126,7 @@ pub const MUTANTS: &[Mutant] = &[
         "",
     )),
     mutant("start-not-stored", "a start is stored with the next commit", REPORT, (
-        "        self.draft.riding(key, ticket.task, now);",
+        "        self.draft.riding(ticket.run, ticket.task, now);",
         "",
     )),
     mutant("refused-while-stopping", "a refused start that is being stopped is over", REPORT, (
@@ -146,23 +146,23 @@ pub const MUTANTS: &[Mutant] = &[
         "Stopping::Timeout",
     )),
     mutant("start-not-durable", "a dispatch is in the batch that starts it", ADVANCE, (
-        "        self.draft.task(key, TaskRef::plain(no));
-        self.start_again(Ticket { run: key, task: TaskRef::plain(no), attempt: id });",
-        "        self.start_again(Ticket { run: key, task: TaskRef::plain(no), attempt: id });",
+        "        self.draft.task(key, task);
+        self.start_again(now, Ticket { run: key, task, attempt: id });",
+        "        self.start_again(now, Ticket { run: key, task, attempt: id });",
     )),
     mutant("double-dispatch", "what is dispatched is not ready any more", ADVANCE, (
-        "        self.draft.task(key, TaskRef::plain(no));
-        self.start_again(Ticket { run: key, task: TaskRef::plain(no), attempt: id });",
-        "        self.draft.task(key, TaskRef::plain(no));
-        self.start_again(Ticket { run: key, task: TaskRef::plain(no), attempt: id });
-        self.enqueue(key, no);",
+        "        self.draft.task(key, task);
+        self.start_again(now, Ticket { run: key, task, attempt: id });",
+        "        self.draft.task(key, task);
+        self.start_again(now, Ticket { run: key, task, attempt: id });
+        self.enqueue(key, task.no);",
     )),
     mutant("history-dropped", "a superseded attempt goes into the history", ADVANCE, (
         "(!refused).then_some(AttemptRow { task: row.task, attempt, output })",
         "(refused && !refused).then_some(AttemptRow { task: row.task, attempt, output })",
     )),
-    mutant("outputs-withheld", "an attempt is told what those above it put out", ADVANCE, (
-        "run.rows.get(edge.upstream).and_then(|row| row.output.clone())",
+    mutant("outputs-withheld", "an attempt is told what those above it put out", ASK, (
+        "row.and_then(|row| row.output.clone())",
         "None",
     )),
     mutant("stale-agenda", "what was opened is looked at again before it starts", ADVANCE, (

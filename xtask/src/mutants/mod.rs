@@ -4,6 +4,7 @@
 pub mod mutant;
 pub mod attempts;
 pub mod runs;
+pub mod groups;
 pub mod engine;
 pub mod switch;
 pub mod tree;

@@ -1,6 +1,6 @@
 //! What a breakage is: one passage of the source, replaced.
 
-use super::{attempts, engine, runs};
+use super::{attempts, engine, groups, runs};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Mutant {
@@ -38,7 +38,8 @@ impl Mutant {
 }
 
 pub fn all() -> impl Iterator<Item = &'static Mutant> {
-    attempts::MUTANTS.iter().chain(runs::MUTANTS).chain(engine::MUTANTS)
+    let decided = attempts::MUTANTS.iter().chain(runs::MUTANTS).chain(groups::MUTANTS);
+    decided.chain(engine::MUTANTS)
 }
 
 #[cfg(test)]

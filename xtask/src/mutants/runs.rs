@@ -64,17 +64,15 @@ pub const MUTANTS: &[Mutant] = &[
         "must",
     )),
     mutant("retry-under-running", "what a retry has to take back must not be at work", BACK, (
-        "            if must {
-                return Err(AtWork(no));
-            }",
-        "",
+        "must || is_made_of(run, no, above)",
+        "is_made_of(run, no, above)",
     )),
     mutant("retry-keeps-handlers", "what ran because of a failure goes back with it", BACK, (
         "matches!(when, When::Failed | When::Finished)",
         "matches!(when, When::Finished)",
     )),
     mutant("cancel-reaches-live", "a cancel lets what has begun below go on", BELOW, (
-        "!rows.fact(*dependent).is_live()",
+        "!is_at_work(rows.fact(*dependent))",
         "true",
     )),
     mutant("cancel-through-finished", "a cancel does not go through finished edges", BELOW, (
@@ -102,11 +100,11 @@ pub const MUTANTS: &[Mutant] = &[
         "()",
     )),
     mutant("permits-not-taken", "what is dispatched takes its permits", STATE, (
-        "                    self.limits.take(permits);",
+        "                self.limits.take(permits);",
         "",
     )),
     mutant("permits-not-released", "what has ended gives its permits back", STATE, (
-        "                    self.limits.give_back(permits);",
+        "                self.limits.give_back(permits);",
         "",
     )),
     mutant("same-timer-not-armed", "a fired timer is armed for another fact", STATE, (
@@ -145,9 +143,9 @@ pub const MUTANTS: &[Mutant] = &[
         }",
         "",
     )),
-    mutant("pause-lets-run", "a paused task's attempt is stopped", ORDERS, (
-        "fact.is_live() && stopping.is_none()",
-        "fact.is_live() && stopping.is_some()",
+    mutant("pause-lets-run", "a paused task's attempt is stopped", RUN, (
+        "row.fact.is_live() && row.stopping.is_none()",
+        "row.fact.is_live() && row.stopping.is_some()",
     )),
     mutant("resume-opens-nothing", "a resume looks at every task again", ORDERS, (
         "        self.refill(key, now);
@@ -160,30 +158,32 @@ pub const MUTANTS: &[Mutant] = &[
         "        self.refill(key, now);",
     )),
     mutant("hold-not-durable", "a hold is stored", ORDERS, (
-        "        self.change(key, no, |row| row.hold = Some(hold));
-        self.draft.task(key, TaskRef::plain(no));",
-        "        self.change(key, no, |row| row.hold = Some(hold));",
+        "        self.change(key, task, |row| row.hold = Some(hold));
+        self.draft.task(key, task);",
+        "        self.change(key, task, |row| row.hold = Some(hold));",
     )),
     mutant("retry-unchecked", "a retry is for what has failed or was cancelled", RETRY, (
         "        check_state(run, named)?;",
         "",
     )),
     mutant("retry-skips-cancelled", "a retry of a run takes back what was cancelled", RETRY, (
-        "matches!(row.fact, Fact::Failed | Fact::Cancelled)",
-        "row.fact == Fact::Failed",
+        "    rows.filter(|row| matches!(row.fact, Fact::Failed | Fact::Cancelled))
+        .map(|row| row.task.no)
+        .collect()",
+        "    rows.filter(|row| row.fact == Fact::Failed).map(|row| row.task.no).collect()",
     )),
     mutant("old-error-stays", "a run that opens again has no error", RETRY, (
         "            run.progress.error = None;",
         "",
     )),
     mutant("retry-keeps-tries", "a retry by a person resets tries", RETRY, (
-        "            row.tries = 0;",
+        "    row.tries = 0;",
         "",
     )),
     mutant("retry-keeps-no-start", "that it has started survives a retry", RETRY, (
-        "            row.losses = 0;",
-        "            row.losses = 0;
-            row.ever_started = false;",
+        "    row.losses = 0;",
+        "    row.losses = 0;
+    row.ever_started = false;",
     )),
     mutant("timeout-from-first-opening", "a run's timeout counts from its last opening", RETRY, (
         "            run.progress.opened_at = Some(now);",
@@ -218,8 +218,8 @@ pub const MUTANTS: &[Mutant] = &[
         "due(&row, definition.task(no)).filter(|_| false)",
     )),
     mutant("run-timer-forgotten", "a load arms the run's timer", LOAD, (
-        "        self.put_run(Run::new(Arc::new(head), progress, blueprint, rows));",
-        "        self.put_run(Run::new(Arc::new(head), progress, blueprint, rows));
+        "        self.put_run(Run { groups, ..run });",
+        "        self.put_run(Run { groups, ..run });
         self.disarm_run(key);",
     )),
     mutant("delays-forgotten", "a restart does not shorten a delay", LOAD, (

@@ -10,6 +10,7 @@ use mainspring_core::kernel::record::Role;
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::spec::duration;
 use mainspring_core::time::Timestamp;
+use mainspring_core::view::word::Word;
 use std::num::ParseIntError;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -100,7 +101,9 @@ impl Command {
         Some(match self {
             Self::Runs(RunsArgs { look: LookArgs { place, .. }, .. })
             | Self::Show(ShowArgs { look: LookArgs { place, .. }, .. })
-            | Self::Doctor(DoctorArgs { look: LookArgs { place, .. } })
+            | Self::Instances(InstancesArgs { look: LookArgs { place, .. }, .. })
+            | Self::Output(OutputArgs { place, .. })
+            | Self::Doctor(DoctorArgs { look: LookArgs { place, .. }, .. })
             | Self::Logs(LogsArgs { place, .. })
             | Self::Apply(ApplyArgs { place, .. })
             | Self::Workflows(WorkflowsArgs {
@@ -156,8 +159,43 @@ pub struct RunsArgs {
 pub struct ShowArgs {
     /// Its id, the beginning of it, or `last`
     pub run: String,
+    /// Only this task, with its attempts
+    pub task: Option<String>,
+    /// Of a fan-out, the instance with this index, from 0
+    #[arg(long, value_name = "N", requires = "task")]
+    pub index: Option<u32>,
     #[command(flatten)]
     pub look: LookArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct InstancesArgs {
+    /// Its id, the beginning of it, or `last`
+    pub run: String,
+    /// A fan-out
+    pub task: String,
+    /// Only instances in this state; may be given more than once
+    #[arg(long = "status", value_name = "STATE", value_parser = word)]
+    pub statuses: Vec<Word>,
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub limit: usize,
+    #[command(flatten)]
+    pub look: LookArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct OutputArgs {
+    /// Its id, the beginning of it, or `last`
+    pub run: String,
+    /// What this task put out [default: the run as a whole]
+    pub task: Option<String>,
+    /// Of a fan-out, the instance with this index, from 0 [default: the list of all]
+    #[arg(long, value_name = "N", requires = "task")]
+    pub index: Option<u32>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    #[command(flatten)]
+    pub database: DatabaseArgs,
 }
 
 #[derive(Debug, Args)]
@@ -165,6 +203,9 @@ pub struct LogsArgs {
     /// Its id, the beginning of it, or `last`
     pub run: String,
     pub task: String,
+    /// Of a fan-out, the instance with this index, from 0
+    #[arg(long, value_name = "N")]
+    pub index: Option<u32>,
     /// Go on as it is written, through later attempts, until the task is settled
     #[arg(short, long, conflicts_with_all = ["attempt", "tail"])]
     pub follow: bool,
@@ -287,6 +328,9 @@ pub struct OrderArgs {
     pub run: String,
     /// Only this task
     pub task: Option<String>,
+    /// Of a fan-out, only the instance with this index, from 0
+    #[arg(long, value_name = "N", requires = "task")]
+    pub index: Option<u32>,
     #[command(flatten)]
     pub place: PlaceArgs,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
@@ -308,6 +352,9 @@ pub struct RetryArgs {
     pub run: String,
     /// Only these tasks, and what follows from them [default: all that failed or were cancelled]
     pub tasks: Vec<String>,
+    /// Of a fan-out, only the instance with this index, from 0: name that task and no other
+    #[arg(long, value_name = "N", requires = "tasks")]
+    pub index: Option<u32>,
     #[command(flatten)]
     pub place: PlaceArgs,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
@@ -375,6 +422,9 @@ pub struct CompletionsArgs {
 pub struct DoctorArgs {
     #[command(flatten)]
     pub look: LookArgs,
+    /// Where secrets are [default: as mainspring.toml says, or secrets in the data folder]
+    #[arg(long, value_name = "DIR", env = "MAINSPRING_SECRETS_DIR")]
+    pub secrets_dir: Option<PathBuf>,
 }
 
 fn roles() -> PossibleValuesParser {
@@ -399,6 +449,12 @@ fn status(word: &str) -> Result<RunStatus, String> {
         .copied()
         .find(|status| status.word() == word)
         .ok_or_else(|| format!("one of {}", words.join(", ")))
+}
+
+fn word(text: &str) -> Result<Word, String> {
+    let words: Vec<&str> = Word::ALL.iter().map(|word| word.text()).collect();
+    let known = Word::ALL.iter().copied().find(|word| word.text() == text);
+    known.ok_or_else(|| format!("one of {}", words.join(", ")))
 }
 
 fn label(text: &str) -> Result<(String, String), String> {

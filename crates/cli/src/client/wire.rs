@@ -1,6 +1,8 @@
 //! The shapes of a server's answers, as far as they are shown in tables and lines. More fields
 //! may come and words may be added: states are text here, so that a newer server can be read.
 
+use crate::fan::Fan;
+use crate::out::tame;
 use mainspring_core::error::TaskError;
 use mainspring_core::json::Json;
 use mainspring_core::time::Timestamp;
@@ -24,6 +26,8 @@ pub struct Run {
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
     pub error: Option<Error>,
+    pub output: Option<Json>,
+    pub output_blob: Option<Blob>,
     /// `total`, then tasks by state.
     pub tasks: BTreeMap<String, u32>,
 }
@@ -58,6 +62,10 @@ pub struct SomeTasks {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Task {
     pub name: String,
+    /// Of an instance.
+    pub index: Option<u32>,
+    /// Of a fan-out: `total`, then instances by state.
+    pub instances: Option<BTreeMap<String, u32>>,
     pub status: String,
     pub reason: Option<String>,
     pub attempt: u32,
@@ -69,11 +77,30 @@ pub struct Task {
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
     pub error: Option<Error>,
+    pub output: Option<Json>,
+    pub output_blob: Option<Blob>,
     #[serde(default)]
     pub attempts: Vec<Attempt>,
 }
 
+/// An output that is too large to be shown.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Blob {
+    pub bytes: u64,
+}
+
 impl Task {
+    /// As it is called where there are several of its name.
+    pub fn title(&self) -> String {
+        let name = tame(&self.name);
+        self.index.map_or_else(|| name.clone(), |index| format!("{name}[{index}]"))
+    }
+
+    /// How far a fan-out is.
+    pub fn fan(&self) -> Option<Fan> {
+        self.instances.as_ref().map(Fan::of)
+    }
+
     pub fn is_live(&self) -> bool {
         matches!(self.status.as_str(), "dispatched" | "running")
     }

@@ -1,10 +1,10 @@
 //! From the command line to a command, and from its outcome to an exit code.
 
 use super::{
-    apply, audit, completions, db, delete, diff, doctor, explain_code, graph, logs, orders, run,
-    runs,
+    apply, audit, completions, db, delete, diff, doctor, explain_code, graph, instances, logs,
+    orders, output, run, runs,
 };
-use super::{schema, show, tokens, trigger, validate, watch, workflows};
+use super::{schema, show, show_task, tokens, trigger, validate, watch, workflows};
 use crate::args::{Cli, Command, WorkflowsCommand};
 use crate::client::ClientError;
 use crate::exit::Exit;
@@ -37,7 +37,12 @@ fn command(command: Command, matches: &ArgMatches) -> Result<Exit> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Runs(args) => runs::runs(&args),
-        Command::Show(args) => show::show(&args),
+        Command::Show(args) => match &args.task {
+            None => show::show(&args),
+            Some(task) => show_task::show(&args, task),
+        },
+        Command::Instances(args) => instances::instances(&args),
+        Command::Output(args) => output::output(&args),
         Command::Logs(args) => logs::logs(&args),
         Command::Server(args) => server::serve(&args, below(matches)),
         Command::Validate(args) => validate::validate(&args),

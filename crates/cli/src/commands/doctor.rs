@@ -2,6 +2,7 @@
 
 mod folder;
 mod machine;
+mod secrets;
 mod server;
 mod store;
 
@@ -59,6 +60,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit> {
         findings.push(folder::folder(folder));
         findings.extend(folder::holder(folder));
         findings.push(data::block_on(store::database(&place.data, database))?);
+        findings.extend(secrets::folder(args)?);
     }
     findings.push(machine::disk_space(folder));
     findings.push(machine::open_files());

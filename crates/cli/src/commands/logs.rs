@@ -9,8 +9,9 @@ use crate::remote::{Stamps, follow_log};
 use crate::{data, find, out};
 use anyhow::{Error, Result, bail};
 use http_body_util::BodyExt as _;
-use mainspring_core::ids::{RunKey, TaskNo};
+use mainspring_core::ids::RunKey;
 use mainspring_core::kernel::row::{Attempt, TaskRow};
+use mainspring_core::world::input::Named;
 use mainspring_engine::logs::{Line, LogText, Stream, stream_word};
 use mainspring_store::Store;
 use std::io;
@@ -30,18 +31,22 @@ pub fn logs(args: &LogsArgs) -> Result<Exit> {
 async fn asked(client: &Arc<Client>, args: &LogsArgs) -> Result<()> {
     let id = run_id(client, &args.run).await?;
     let path = ["runs", &id, "tasks", &args.task, "logs"];
+    let which = |ask: Ask| ask.with_some("index", args.index.as_ref());
     if args.follow {
         let stamps = if args.timestamps { Stamps::TimeAndStream } else { Stamps::None };
-        return follow_log(client, Ask::get(&path).with("follow", "true"), stamps).await;
+        return follow_log(client, which(Ask::get(&path)).with("follow", "true"), stamps).await;
     }
-    let task: Task = client.answer(&Ask::get(&path[..4])).await?;
+    let task: Task = client.answer(&which(Ask::get(&path[..4]))).await?;
+    if task.instances.is_some() {
+        bail!("{}", which_instance(&args.task));
+    }
     if task.attempt == 0 {
         bail!("task `{}` has not run in this run: there is no log", args.task);
     }
     if args.attempt.is_none() {
         say_which(task.attempt, task.attempt);
     }
-    let mut ask = Ask::get(&path).text();
+    let mut ask = which(Ask::get(&path)).text();
     ask = ask.with_some("attempt", args.attempt.as_ref()).with_some("tail", args.tail.as_ref());
     if args.timestamps {
         ask = ask.with("timestamps", "true");
@@ -72,12 +77,16 @@ fn say_which(number: u32, count: u32) {
 async fn stored(args: &LogsArgs) -> Result<()> {
     let Rows { store, logs } = data::open(&args.place.data, &args.database)?;
     let (stored, definition) = find::run(&*store, &args.run).await?;
-    let no = find::task(&definition, &args.task)?;
-    let row = stored.tasks.iter().find(|row| row.task.no == no);
+    let named = Named { task: args.task.as_str().into(), index: args.index };
+    let row = find::row(&*store, (&stored, &definition), &named).await?;
+    let is_group = definition.task(find::task(&definition, &args.task)?).fan_out.is_some();
+    if is_group && args.index.is_none() {
+        bail!("{}", which_instance(&args.task));
+    }
     let Some(row) = row.filter(|row| row.attempt.is_some()) else {
         bail!("task `{}` has not run in this run: there is no log", args.task);
     };
-    let all = attempts(&*store, (stored.head.key, no), row).await?;
+    let all = attempts(&*store, stored.head.key, &row).await?;
     let place = (stored.head.key, choose(args, &all)?.id);
     let prefix = args.timestamps.then_some(prefix as fn(&Line) -> String);
     match (LogText::open(&*store, &logs, place).await?, args.tail) {
@@ -95,15 +104,15 @@ async fn stored(args: &LogsArgs) -> Result<()> {
     Ok(())
 }
 
-/// Every attempt of a task, the current one last.
-async fn attempts(
-    store: &dyn Store,
-    (run, no): (RunKey, TaskNo),
-    row: &TaskRow,
-) -> Result<Vec<Attempt>> {
-    let history = store.attempts(run).await?;
-    let own = history.into_iter().filter(|past| past.task.no == no).map(|past| past.attempt);
-    Ok(own.chain(row.attempt.clone()).collect())
+fn which_instance(task: &str) -> String {
+    format!("task `{task}` is a fan-out: say which instance's log with --index N, from 0")
+}
+
+/// Every attempt of a task or an instance, the current one last.
+async fn attempts(store: &dyn Store, run: RunKey, row: &TaskRow) -> Result<Vec<Attempt>> {
+    let history = store.attempts_of(run, row.task).await?;
+    let past = history.into_iter().map(|past| past.attempt);
+    Ok(past.chain(row.attempt.clone()).collect())
 }
 
 fn choose<'a>(args: &LogsArgs, all: &'a [Attempt]) -> Result<&'a Attempt> {

@@ -7,7 +7,7 @@ use crate::client::{Ask, changing, run_id};
 use crate::exit::Exit;
 use crate::print::{Tree, document};
 use crate::{data, out};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde_json::json;
 
 pub fn cancel(args: &CancelArgs) -> Result<Exit> {
@@ -27,6 +27,14 @@ pub fn retry(args: &RetryArgs) -> Result<Exit> {
     data::block_on(async {
         let client = changing(&args.place).await?;
         let id = run_id(&client, &args.run).await?;
+        if let Some(index) = args.index {
+            let [task] = args.tasks.as_slice() else {
+                bail!("--index is for one task: name that one and no other");
+            };
+            let ask = Ask::post(&["runs", &id, "tasks", task, "retry"]);
+            let answer = client.answer(&ask.with("index", &index.to_string())).await?;
+            return show_task(&answer, args.output);
+        }
         let mut ask = Ask::post(&["runs", &id, "retry"]);
         if !args.tasks.is_empty() {
             ask = ask.json(&json!({ "tasks": args.tasks }))?;
@@ -44,7 +52,8 @@ fn order(args: &OrderArgs, verb: &str, with: impl FnOnce(Ask) -> Ask) -> Result<
             let answer = client.answer(&with(Ask::post(&["runs", &id, verb]))).await?;
             return show_run(&answer, args.output, &args.place);
         };
-        let ask = with(Ask::post(&["runs", &id, "tasks", task, verb]));
+        let ask = Ask::post(&["runs", &id, "tasks", task, verb]);
+        let ask = with(ask.with_some("index", args.index.as_ref()));
         show_task(&client.answer(&ask).await?, args.output)
     })
 }
@@ -67,7 +76,8 @@ fn show_task(answer: &Tree, format: Format) -> Result<Exit> {
             None => String::new(),
         };
         let held = if task.held.is_some() && task.status != "paused" { ", held" } else { "" };
-        Ok(format!("task {}: {}{held}{stopping}\n", task.name, task.status))
+        let fan = task.fan().map(|fan| format!(", {}", fan.text())).unwrap_or_default();
+        Ok(format!("task {}: {}{fan}{held}{stopping}\n", task.title(), task.status))
     })?;
     Ok(Exit::Success)
 }

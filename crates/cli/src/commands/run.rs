@@ -266,7 +266,7 @@ async fn tell(
     ground: &Ground,
     (run, definition): (RunId, &Definition),
 ) -> Result<()> {
-    let stored = ground.store.run(run).await?.context("the run is gone from the database")?;
+    let stored = ground.store.outline(run).await?.context("the run is gone from the database")?;
     let finished = Finished {
         store: &*ground.store,
         logs: &ground.logs,

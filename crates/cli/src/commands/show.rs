@@ -1,13 +1,14 @@
 //! `mainspring show`: one run, its tasks in the words of its owner, their attempts.
 
 use crate::args::{Format, ShowArgs};
-use crate::client::wire::{Run, Task};
+use crate::client::wire::{Blob, Run, Task};
 use crate::client::{Ask, Client, items, look, run_id};
 use crate::exit::Exit;
-use crate::print::{Tree, document};
+use crate::print::{Tree, document, size};
 use crate::{data, find, out, table, time_text};
 use anyhow::{Context as _, Result};
 use mainspring_core::ids::TaskNo;
+use mainspring_core::json::Json;
 use mainspring_core::kernel::row::AttemptRow;
 use mainspring_core::kernel::rows::Rows;
 use mainspring_core::view::shapes::{self, TaskView};
@@ -65,7 +66,8 @@ fn by_task(attempts: Vec<Tree>) -> Result<BTreeMap<String, Vec<Tree>>> {
 async fn stored(args: &ShowArgs) -> Result<Document> {
     let store = data::open(&args.look.place.data, &args.look.database)?.store;
     let (stored, definition) = find::run(&*store, &args.run).await?;
-    let history = store.attempts(stored.head.key).await?;
+    let mut history = store.attempts(stored.head.key).await?;
+    history.retain(|past| past.task.index.is_none());
     let mut rows = Rows::new(definition.tasks.len());
     stored.tasks.into_iter().for_each(|row| rows.put(row));
     let run = (&stored.head, &stored.progress);
@@ -103,6 +105,9 @@ fn drawn(whole: &Document) -> Result<String> {
     field("created", &format!("{} UTC by {by}", time_text::moment(run.created_at)));
     field("took", &took);
     field("input", &shortened(run.input.as_str()));
+    if let Some(output) = put_out(run.output.as_ref(), run.output_blob.as_ref()) {
+        field("output", &output);
+    }
     if !run.labels.is_empty() {
         let labels = run.labels.iter().map(|(key, value)| format!("{key}={value}"));
         field("labels", &out::tame(&labels.collect::<Vec<_>>().join(", ")));
@@ -117,11 +122,21 @@ fn drawn(whole: &Document) -> Result<String> {
     field("tasks", &counts.join(", "));
     text.push('\n');
     text.push_str(&task_table(&tasks));
-    if tasks.iter().any(|task| task.attempts.len() > 1) {
+    let mut several = tasks.iter().filter(|task| task.attempts.len() > 1).peekable();
+    if several.peek().is_some() {
         text.push_str("\nTasks with more than one attempt:\n\n");
-        text.push_str(&attempt_table(&tasks));
+        text.push_str(&attempt_table(several));
     }
     Ok(text)
+}
+
+/// What was put out, or how large it is.
+pub fn put_out(output: Option<&Json>, blob: Option<&Blob>) -> Option<String> {
+    match (output, blob) {
+        (Some(output), _) => Some(shortened(output.as_str())),
+        (None, Some(blob)) => Some(format!("{}: `mainspring output` prints it", size(blob.bytes))),
+        (None, None) => None,
+    }
 }
 
 fn shortened(text: &str) -> String {
@@ -134,22 +149,32 @@ fn shortened(text: &str) -> String {
 }
 
 fn task_table(tasks: &[Task]) -> String {
-    let head = ["TASK", "STATE", "ATTEMPT", "STARTED (UTC)", "TOOK", "WHY"];
+    let mut head = vec!["TASK", "STATE", "ATTEMPT", "STARTED (UTC)", "TOOK", "WHY"];
+    let has_fans = tasks.iter().any(|task| task.instances.is_some());
+    if has_fans {
+        head.insert(2, "INSTANCES");
+    }
     let mut table = table::table(&head);
     for task in tasks {
-        table.add_row([
-            task.name.clone(),
+        let fan = task.fan();
+        let is_tried = task.attempt > 0 && fan.is_none();
+        let mut row = vec![
+            task.title(),
             task.status.clone(),
-            if task.attempt == 0 { String::new() } else { task.attempt.to_string() },
+            if is_tried { task.attempt.to_string() } else { String::new() },
             task.started_at.map(time_text::moment).unwrap_or_default(),
             time_text::took(task.started_at, task.finished_at),
             why(task),
-        ]);
+        ];
+        if has_fans {
+            row.insert(2, fan.map(|fan| fan.text()).unwrap_or_default());
+        }
+        table.add_row(row);
     }
     table::text(&table)
 }
 
-fn why(task: &Task) -> String {
+pub fn why(task: &Task) -> String {
     let mut parts: Vec<String> = task.reason.iter().map(|reason| out::tame(reason)).collect();
     if let Some(held) = &task.held {
         parts.push(format!("held by {}", out::tame(&held.by)));
@@ -166,14 +191,15 @@ fn why(task: &Task) -> String {
     parts.join("; ")
 }
 
-fn attempt_table(tasks: &[Task]) -> String {
+/// Every attempt of these tasks.
+pub fn attempt_table<'a>(tasks: impl Iterator<Item = &'a Task>) -> String {
     let head = ["TASK", "ATTEMPT", "STATE", "STARTED (UTC)", "TOOK", "WHY"];
     let mut table = table::table(&head);
-    for task in tasks.iter().filter(|task| task.attempts.len() > 1) {
+    for task in tasks {
         for attempt in &task.attempts {
             let error = attempt.error.as_ref();
             table.add_row([
-                task.name.clone(),
+                task.title(),
                 attempt.attempt.to_string(),
                 attempt.status.clone(),
                 attempt.started_at.map(time_text::moment).unwrap_or_default(),

@@ -109,7 +109,7 @@ impl Follow {
         for news in batch.drain(..) {
             match news {
                 News::Committed(events) => {
-                    for step in events.into_iter().filter_map(|event| self.board.apply(event)) {
+                    for step in events.into_iter().flat_map(|event| self.board.apply(event)) {
                         self.reporter.step(&step, now);
                     }
                 }
@@ -138,7 +138,7 @@ impl Follow {
 
     fn say_cancelling(&mut self) {
         let live = self.board.live();
-        let names: Vec<&str> = live.iter().map(|(name, _)| *name).take(NAMED_MAX).collect();
+        let names: Vec<&str> = live.iter().map(|task| task.name).take(NAMED_MAX).collect();
         let more = match live.len().saturating_sub(NAMED_MAX) {
             0 => String::new(),
             more => format!(" and {more} more"),

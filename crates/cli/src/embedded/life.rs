@@ -45,6 +45,7 @@ impl Life {
             data_id: ground.folder.id().to_string(),
             folder: ground.folder.path().to_owned(),
             pass_env: settings.pass_env,
+            secrets_dir: Some(settings.secrets_dir),
         };
         let config = EngineConfig {
             store: Arc::clone(&ground.store) as Arc<dyn Store>,

@@ -1,10 +1,11 @@
 //! How to work: what the command line says, within what the machine gives.
 
 use crate::args::RunArgs;
-use crate::out;
+use crate::{data, out};
 use anyhow::{Result, bail};
 use mainspring_exec::{attempts_within, left_beside, open_files_min, raise_open_files};
 use mainspring_server::config::CONNECTIONS_MAX;
+use std::path::PathBuf;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -12,6 +13,7 @@ pub struct Settings {
     /// Open connections at once at its door.
     pub connections: u32,
     pub pass_env: Vec<String>,
+    pub secrets_dir: PathBuf,
 }
 
 impl Settings {
@@ -20,7 +22,10 @@ impl Settings {
         let wanted = args.max_processes.map_or_else(processes_default, std::num::NonZero::get);
         // Its one door is the socket in the data folder.
         let OpenFiles { processes, connections } = share_open_files(wanted, 1, 0)?;
-        Ok(Self { max_processes: processes, connections, pass_env: args.pass_env.clone() })
+        let beside = || data::secrets_dir(&args.data.folder);
+        let secrets_dir = args.secrets_dir.clone().unwrap_or_else(beside);
+        let pass_env = args.pass_env.clone();
+        Ok(Self { max_processes: processes, connections, pass_env, secrets_dir })
     }
 }
 

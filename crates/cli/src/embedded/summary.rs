@@ -3,15 +3,17 @@
 use crate::args::Format;
 use crate::client::wire::{Run, Task};
 use crate::print::{Tree, document};
-use crate::progress::what_became;
-use crate::summary::{FAILED_SHOWN_MAX, LOG_LINES, Logged, NEVER_RAN_SHOWN_MAX, failure, verdict};
-use crate::{data, out};
+use crate::summary::{LOG_LINES, Logged, Past, logs_command, tell};
+use crate::{data, find, out};
 use anyhow::Result;
+use mainspring_core::ids::AttemptId;
+use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::rows::Rows;
 use mainspring_core::spec::definition::Definition;
 use mainspring_core::view::shapes;
+use mainspring_core::world::input::Named;
 use mainspring_engine::logs::{LogPlaces, LogText, stream_word};
-use mainspring_store::{Store, StoredRun};
+use mainspring_store::{InstancesQuery, Store, StoredRun};
 use serde::Serialize;
 use std::path::Path;
 
@@ -38,20 +40,8 @@ pub async fn print(finished: Finished<'_>, format: Format) -> Result<()> {
     let document_of = views(&finished)?;
     let run: Run = document_of.run.read()?;
     let tasks: Vec<Task> = document_of.tasks.iter().map(Tree::read).collect::<Result<_, _>>()?;
-    for line in what_became(&tasks, NEVER_RAN_SHOWN_MAX) {
-        out::say(&(line + "\n"));
-    }
     let say = if format == Format::Table { out::result } else { out::say };
-    let failed = tasks.iter().filter(|task| task.status == "failed");
-    for task in failed.clone().take(FAILED_SHOWN_MAX) {
-        say(&failure(task, logged(&finished, task).await));
-    }
-    let more = failed.count().saturating_sub(FAILED_SHOWN_MAX);
-    if more > 0 {
-        let command = data::command(&["show", &run.id], finished.named);
-        say(&format!("\n… and {more} more failed: {command}\n"));
-    }
-    say(&verdict(&run));
+    tell(&finished, &run, &tasks, say).await?;
     if format != Format::Table {
         document(format, &document_of, || Ok(String::new()))?;
     }
@@ -60,34 +50,52 @@ pub async fn print(finished: Finished<'_>, format: Format) -> Result<()> {
 
 fn views(finished: &Finished<'_>) -> Result<Document> {
     let mut rows = Rows::new(finished.definition.tasks.len());
-    finished.stored.tasks.iter().cloned().for_each(|row| rows.put(row));
+    let own = finished.stored.tasks.iter().filter(|row| row.task.index.is_none());
+    own.cloned().for_each(|row| rows.put(row));
     let run = (&finished.stored.head, &finished.stored.progress);
     let (run, tasks) = shapes::show(finished.definition, run, &rows, mainspring_exec::now());
     let tasks = tasks.iter().map(Tree::of).collect::<Result<_, _>>()?;
     Ok(Document { run: Tree::of(&run)?, tasks })
 }
 
-async fn logged(finished: &Finished<'_>, task: &Task) -> Logged {
-    let no = finished.definition.task_no(&task.name);
-    let row = finished.stored.tasks.iter().find(|row| Some(row.task.no) == no);
-    let Some(attempt) = row.and_then(|row| row.attempt.as_ref()) else { return Logged::None };
-    let place = (finished.stored.head.key, attempt.id);
-    let last = match LogText::open(finished.store, finished.logs, place).await {
-        Ok(None) => return Logged::Nothing,
-        Ok(Some(log)) => log.last(LOG_LINES),
-        Err(error) => return Logged::Unreadable(error.to_string()),
-    };
-    match last {
-        Err(error) => Logged::Unreadable(error.to_string()),
-        Ok((before, lines)) => {
-            let line =
-                |it: mainspring_engine::logs::Line| (stream_word(it.stream).to_owned(), it.text);
-            let id = finished.stored.head.id.to_string();
-            Logged::Lines {
-                lines: lines.into_iter().map(line).collect(),
-                before: Some(before),
-                command: data::command(&["logs", &id, &task.name], finished.named),
-            }
-        }
+impl Finished<'_> {
+    /// The attempt whose log is of interest.
+    async fn attempt(&self, task: &Task) -> Result<Option<AttemptId>> {
+        let named = Named { task: task.name.as_str().into(), index: task.index };
+        let row = find::row(self.store, (&self.stored, self.definition), &named).await?;
+        Ok(row.and_then(|row| row.attempt).map(|attempt| attempt.id))
+    }
+
+    async fn last_lines(&self, task: &Task) -> Result<Logged> {
+        let Some(attempt) = self.attempt(task).await? else { return Ok(Logged::None) };
+        let place = (self.stored.head.key, attempt);
+        let Some(log) = LogText::open(self.store, self.logs, place).await? else {
+            return Ok(Logged::Nothing);
+        };
+        let (before, lines) = log.last(LOG_LINES)?;
+        let line = |it: mainspring_engine::logs::Line| (stream_word(it.stream).to_owned(), it.text);
+        Ok(Logged::Lines {
+            lines: lines.into_iter().map(line).collect(),
+            before: Some(before),
+            command: logs_command(self, &self.stored.head.id.to_string(), task),
+        })
+    }
+}
+
+impl Past for Finished<'_> {
+    async fn logged(&self, task: &Task) -> Logged {
+        self.last_lines(task).await.unwrap_or_else(|error| Logged::Unreadable(error.to_string()))
+    }
+
+    async fn failed_instances(&self, task: &Task, limit: usize) -> Result<Vec<Task>> {
+        let no = find::task(self.definition, &task.name)?;
+        let query = InstancesQuery { from: 0, limit, facts: vec![Fact::Failed] };
+        let rows = self.store.instances(self.stored.head.key, no, query).await?;
+        let views = find::instances((&self.stored, self.definition), no, &rows);
+        Ok(views.iter().map(|view| Tree::of(view)?.read()).collect::<Result<_, _>>()?)
+    }
+
+    fn command(&self, words: &[&str]) -> String {
+        data::command(words, self.named)
     }
 }

@@ -1,7 +1,8 @@
 //! What is known of a run while it goes on: its rows, as they become durable.
 
-use super::standing::{Standing, Tally};
+use super::standing::{Live, Standing, Tally};
 use super::step::{Step, What};
+use crate::fan::{Fan, NAMED_MAX};
 use mainspring_core::ids::TaskNo;
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{AttemptEnd, RunProgress, RunStatus, TaskRow};
@@ -10,7 +11,7 @@ use mainspring_core::spec::definition::Definition;
 use mainspring_core::time::Timestamp;
 use mainspring_engine::events::Event;
 use mainspring_store::StoredRun;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -18,14 +19,16 @@ pub struct Board {
     definition: Arc<Definition>,
     rows: Rows,
     run: Option<RunProgress>,
-    /// Tasks with a live attempt, and since when.
+    /// Tasks with a live attempt and open fan-outs, and since when.
     live: BTreeMap<TaskNo, Timestamp>,
+    /// Failed instances that were named, a few of each fan-out: nothing else is kept of instances.
+    named: BTreeMap<TaskNo, BTreeSet<u32>>,
 }
 
 impl Board {
     pub fn new(definition: Arc<Definition>) -> Self {
         let rows = Rows::new(definition.tasks.len());
-        Self { definition, rows, run: None, live: BTreeMap::new() }
+        Self { definition, rows, run: None, live: BTreeMap::new(), named: BTreeMap::new() }
     }
 
     /// Of a run that was known before: what it did until now is no news.
@@ -40,11 +43,11 @@ impl Board {
     }
 
     /// Takes over what became durable; says what a person wants to know of it.
-    pub fn apply(&mut self, event: Event) -> Option<Step> {
+    pub fn apply(&mut self, event: Event) -> Vec<Step> {
         match event {
             Event::Run(_, progress) => {
                 self.run = Some(progress);
-                None
+                Vec::new()
             }
             Event::Task(_, row) => self.put(row),
         }
@@ -53,28 +56,58 @@ impl Board {
     /// Takes over everything that is stored, after events may have been missed.
     pub fn catch_up(&mut self, stored: StoredRun) -> Vec<Step> {
         self.run = Some(stored.progress);
-        stored.tasks.into_iter().filter_map(|row| self.put(row)).collect()
+        stored.tasks.into_iter().flat_map(|row| self.put(row)).collect()
     }
 
-    fn put(&mut self, row: TaskRow) -> Option<Step> {
+    fn put(&mut self, row: TaskRow) -> Vec<Step> {
         let no = row.task.no;
-        let what = news(self.rows.get(no), &row);
-        if row.fact.is_live() {
+        if let Some(index) = row.task.index {
+            return self.put_instance(index, &row).into_iter().collect();
+        }
+        if row.fact.is_live() || row.fact == Fact::Open {
             let attempt = row.attempt.as_ref();
-            let since = attempt.map(|now| now.started_at.unwrap_or(now.dispatched_at));
+            let attempt = attempt.map(|now| now.started_at.unwrap_or(now.dispatched_at));
+            let since = attempt.or_else(|| row.group.as_ref()?.opened_at);
             self.live.insert(no, since.unwrap_or_else(mainspring_exec::now));
         } else {
             self.live.remove(&no);
         }
-        let tries_max = self.definition.task(no).retries.max + 1;
-        let step = what.map(|what| Step {
-            task: Arc::clone(&self.definition.task(no).name),
-            attempts: row.attempts,
-            tries: (row.tries, tries_max),
-            what,
-        });
+        let before = self.rows.get(no);
+        let whats: Vec<What> = match (before, row.group.as_deref()) {
+            (before, None) => news(before, &row).into_iter().collect(),
+            (before, Some(_)) => {
+                let named = self.named.get(&no).map_or(0, BTreeSet::len);
+                group_news(before, &row, named)
+            }
+        };
+        let steps = whats.into_iter().map(|what| self.step(&row, what)).collect();
         self.rows.put(row);
-        step
+        steps
+    }
+
+    /// Only failures are worth a line of their own, and only some of them.
+    fn put_instance(&mut self, index: u32, row: &TaskRow) -> Option<Step> {
+        let named = self.named.entry(row.task.no).or_default();
+        if row.fact != Fact::Failed {
+            named.remove(&index);
+            return None;
+        }
+        if named.len() >= NAMED_MAX || !named.insert(index) {
+            return None;
+        }
+        let what = failure(row)?;
+        let task = format!("{}[{index}]", self.definition.task(row.task.no).name);
+        Some(Step { task: task.into(), ..self.step(row, what) })
+    }
+
+    fn step(&self, row: &TaskRow, what: What) -> Step {
+        let task = self.definition.task(row.task.no);
+        Step {
+            task: Arc::clone(&task.name),
+            attempts: row.attempts,
+            tries: (row.tries, task.retries.max + 1),
+            what,
+        }
     }
 
     /// None before anything is known.
@@ -90,11 +123,51 @@ impl Standing for Board {
         Tally { total: counts.total, done, failed: counts.failed }
     }
 
-    fn live(&self) -> Vec<(&str, Timestamp)> {
-        let name = |no: &TaskNo| &*self.definition.task(*no).name;
-        let mut live: Vec<_> = self.live.iter().map(|(no, since)| (name(no), *since)).collect();
-        live.sort_by_key(|(_, since)| *since);
+    fn live(&self) -> Vec<Live<'_>> {
+        let shown = |(no, since): (&TaskNo, &Timestamp)| {
+            let group = self.rows.get(*no).and_then(|row| row.group.as_deref());
+            let name = &*self.definition.task(*no).name;
+            Live { name, since: *since, fan: group.map(Fan::of_group) }
+        };
+        let mut live: Vec<_> = self.live.iter().map(shown).collect();
+        live.sort_by_key(|task| task.since);
         live
+    }
+}
+
+/// What changed about a fan-out, of whose failed instances so many were named.
+fn group_news(before: Option<&TaskRow>, now: &TaskRow, named: usize) -> Vec<What> {
+    let fact_before = before.map_or(Fact::None, |row| row.fact);
+    let fan = |row: &TaskRow| row.group.as_deref().map(Fan::of_group).unwrap_or_default();
+    let (then, now_fan) = (before.map(fan).unwrap_or_default(), fan(now));
+    if now.fact == Fact::Open {
+        return match fact_before {
+            Fact::Open if now_fan.has_news_since(then) => {
+                vec![What::Advanced(now_fan)]
+            }
+            Fact::Open => Vec::new(),
+            _ => vec![What::Opened(now_fan.total)],
+        };
+    }
+    let opened_at = now.group.as_ref().and_then(|group| group.opened_at);
+    let took = now.settled_at.zip(opened_at).map(|(end, since)| end.since(since));
+    let what = match now.fact {
+        Fact::Success if fact_before != Fact::Success => Some(What::Gathered(now_fan, took)),
+        _ => news(before, now),
+    };
+    let more = now_fan.failed.saturating_sub(u32::try_from(named).unwrap_or(u32::MAX));
+    let has_ended = now.fact.is_settled() && !fact_before.is_settled();
+    let more = (has_ended && more > 0).then_some(What::MoreFailed(more));
+    more.into_iter().chain(what).collect()
+}
+
+/// Why it failed.
+fn failure(row: &TaskRow) -> Option<What> {
+    let end = row.attempt.as_ref().and_then(|attempt| attempt.end.as_ref());
+    match (row.failure(), end) {
+        (Some(error), _) => Some(What::Failed(error.into())),
+        (None, Some(AttemptEnd::Refused(why))) => Some(What::NeverStarted(why.to_string())),
+        (None, _) => None,
     }
 }
 
@@ -113,9 +186,9 @@ fn news(before: Option<&TaskRow>, now: &TaskRow) -> Option<What> {
     let took = attempt.and_then(|now| Some(now.finished_at?.since(now.started_at?)));
     let end = attempt.and_then(|now| now.end.as_ref());
     match (now.fact, end) {
+        (Fact::Success, Some(AttemptEnd::Cached)) => Some(What::Cached),
         (Fact::Success, _) => Some(What::Success(took)),
-        (Fact::Failed, Some(AttemptEnd::Failed(error))) => Some(What::Failed((&**error).into())),
-        (Fact::Failed, Some(AttemptEnd::Refused(why))) => Some(What::NeverStarted(why.to_string())),
+        (Fact::Failed, _) => failure(now),
         (Fact::Cancelled, _) => Some(What::Cancelled),
         (Fact::Skipped, _) => Some(What::Skipped),
         (Fact::Delayed, Some(AttemptEnd::Failed(error))) => {

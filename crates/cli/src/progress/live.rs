@@ -4,7 +4,7 @@
 //! success    compile in 2.1s
 //! failed     lint: exit: exited with code 1
 //! running    test-a 3.2s                       ◄─ redrawn in place, at most 20
-//! running    test-b 3.2s
+//! running    convert 812/1000, 3 failed 8.1s   ◄─ a fan-out is one line
 //! 2 of 7 done, 2 running, 1 failed
 //! ```
 
@@ -64,12 +64,16 @@ fn picture(standing: &dyn Standing, now: Timestamp, (width, room): (usize, usize
     let mut lines: Vec<String> = live
         .iter()
         .take(room)
-        .map(|(name, since)| {
-            let took = now.since(*since).to_string();
-            // State, blanks and time beside the name; one column is left free.
-            let name_max = width.saturating_sub(14 + took.chars().count()).max(1);
-            let name: String = name.chars().take(name_max).collect();
-            state("running", &format!("{name} {took}"))
+        .map(|task| {
+            let took = now.since(task.since);
+            let rest = match task.fan {
+                Some(fan) => format!("{} {took}", fan.text()),
+                None => took.to_string(),
+            };
+            // State, blanks and the rest beside the name; one column is left free.
+            let name_max = width.saturating_sub(14 + rest.chars().count()).max(1);
+            let name: String = task.name.chars().take(name_max).collect();
+            state("running", &format!("{name} {rest}"))
         })
         .collect();
     let tally = standing.tally();

@@ -26,7 +26,7 @@ impl Reporter {
 
     pub fn step(&mut self, step: &Step, now: Timestamp) {
         match self {
-            Self::Live(_) if step.is_start() => {}
+            Self::Live(_) if step.is_in_picture() => {}
             Self::Quiet => {}
             _ => self.line(&step.line(now)),
         }

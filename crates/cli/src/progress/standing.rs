@@ -1,10 +1,11 @@
 //! What a picture of a run needs to know.
 
+use crate::fan::Fan;
 use mainspring_core::time::Timestamp;
 
 pub trait Standing {
-    /// Tasks that run now and since when, the longest first.
-    fn live(&self) -> Vec<(&str, Timestamp)>;
+    /// Tasks that run now, the longest first.
+    fn live(&self) -> Vec<Live<'_>>;
     fn tally(&self) -> Tally;
 }
 
@@ -15,4 +16,12 @@ pub struct Tally {
     /// With an outcome, whatever it is.
     pub done: u32,
     pub failed: u32,
+}
+
+/// A task that runs, or a fan-out that is open.
+#[derive(Clone, Copy, Debug)]
+pub struct Live<'a> {
+    pub name: &'a str,
+    pub since: Timestamp,
+    pub fan: Option<Fan>,
 }

@@ -2,6 +2,7 @@
 //! searched for it.
 
 use crate::client::wire::{Error, Task};
+use crate::fan::{Fan, counted};
 use crate::out;
 use crate::time_text::clock;
 use mainspring_core::time::{Span, Timestamp};
@@ -23,12 +24,22 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub enum What {
     Started,
+    /// A fan-out has begun, with so many instances.
+    Opened(u32),
+    /// Another tenth of a large fan-out's instances has an outcome.
+    Advanced(Fan),
     /// After an attempt that did not succeed; the next one starts at this time.
     Retrying(Error, Timestamp),
     /// The attempt could not be started; it is tried again at this time.
     Refused(String, Timestamp),
     Success(Option<Span>),
+    /// Its instances have succeeded, or need not have.
+    Gathered(Fan, Option<Span>),
+    /// The success of an earlier run was taken.
+    Cached,
     Failed(Error),
+    /// So many instances failed beside those that were named.
+    MoreFailed(u32),
     NeverStarted(String),
     Cancelled,
     Skipped,
@@ -44,6 +55,8 @@ impl Step {
                 state("started", &format!("{task}, attempt {attempts}"))
             }
             What::Started => state("started", task),
+            What::Opened(count) => state("started", &format!("{task}, {}", counted(*count))),
+            What::Advanced(fan) => state("running", &format!("{task} {}", fan.text())),
             What::Retrying(error, at) if error.class == "worker_lost" => {
                 let why = said(error);
                 state(
@@ -61,7 +74,13 @@ impl Step {
             ),
             What::Success(Some(took)) => state("success", &format!("{task} in {took}")),
             What::Success(None) => state("success", task),
+            What::Gathered(fan, took) => state("success", &gathered(task, *fan, *took)),
+            What::Cached => state("success", &format!("{task} (cached)")),
             What::Failed(error) => state("failed", &format!("{task}: {}", said(error))),
+            What::MoreFailed(1) => state("failed", &format!("… and 1 more instance of {task}")),
+            What::MoreFailed(more) => {
+                state("failed", &format!("… and {more} more instances of {task}"))
+            }
             What::NeverStarted(why) => {
                 state("failed", &format!("{task}: it could not start: {}", out::tame(why)))
             }
@@ -70,10 +89,22 @@ impl Step {
         }
     }
 
-    /// A start is shown by other means where there is a picture of what runs.
-    pub fn is_start(&self) -> bool {
-        matches!(self.what, What::Started)
+    /// It is shown by other means where there is a picture of what runs.
+    pub fn is_in_picture(&self) -> bool {
+        matches!(self.what, What::Started | What::Opened(_) | What::Advanced(_))
     }
+}
+
+/// All of them, and those that did not succeed.
+fn gathered(task: &str, fan: Fan, took: Option<Span>) -> String {
+    let mut text = format!("{task}, {}", counted(fan.total));
+    if fan.failed > 0 {
+        text.push_str(&format!(", {} failed", fan.failed));
+    }
+    if let Some(took) = took {
+        text.push_str(&format!(" in {took}"));
+    }
+    text
 }
 
 /// To tenths of a second: the rest is how long it took to hear of it.
@@ -102,7 +133,8 @@ pub fn state(word: &str, rest: &str) -> String {
 pub fn what_became(tasks: &[Task], max: usize) -> Vec<String> {
     let never_ran = |task: &&Task| {
         let word = matches!(task.status.as_str(), "blocked" | "skipped" | "cancelled");
-        word && task.reason.is_some() && task.attempt == 0
+        // A fan-out has no attempts of its own, whatever it did.
+        word && task.reason.is_some() && task.attempt == 0 && task.instances.is_none()
     };
     let all = tasks.iter().filter(never_ran);
     let mut lines: Vec<String> = all

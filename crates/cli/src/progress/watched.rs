@@ -1,16 +1,17 @@
 //! What is known of a run on a server: states, as they are heard of.
 
-use super::standing::{Standing, Tally};
+use super::standing::{Live, Standing, Tally};
 use super::step::{Step, What};
 use crate::client::wire::{Run, Task};
-use crate::out;
-use mainspring_core::time::Timestamp;
-use std::collections::BTreeMap;
+use crate::fan::{Fan, NAMED_MAX};
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
 pub struct Watched {
     run: Option<Run>,
     tasks: BTreeMap<String, Task>,
+    /// Failed instances that were named, a few of each fan-out.
+    named: BTreeMap<String, BTreeSet<u32>>,
 }
 
 impl Watched {
@@ -23,28 +24,75 @@ impl Watched {
     }
 
     /// Takes over a task's state; says what a person wants to know of it.
-    pub fn put_task(&mut self, task: Task) -> Option<Step> {
+    pub fn put_task(&mut self, task: Task) -> Vec<Step> {
         let before = self.tasks.get(&task.name);
         if before.is_some_and(|before| is_older(&task, before)) {
+            return Vec::new();
+        }
+        let whats: Vec<What> = match task.fan() {
+            None => news(before, &task).into_iter().collect(),
+            Some(fan) => self.group_news(before, (&task, fan)),
+        };
+        let steps = whats.into_iter().map(|what| step(&task, what)).collect();
+        self.tasks.insert(task.name.clone(), task);
+        steps
+    }
+
+    /// How many more of a fan-out's failed instances would be named if they were known.
+    pub fn unnamed(&self, task: &Task) -> usize {
+        let failed = task.fan().map_or(0, |fan| fan.failed as usize);
+        let named = self.named.get(&task.name).map_or(0, BTreeSet::len);
+        failed.min(NAMED_MAX).saturating_sub(named)
+    }
+
+    /// A failed instance, which is told of once, if at all.
+    pub fn put_failed(&mut self, instance: &Task) -> Option<Step> {
+        let named = self.named.entry(instance.name.clone()).or_default();
+        if named.len() >= NAMED_MAX || !named.insert(instance.index?) {
             return None;
         }
-        let step = news(before, &task).map(|what| Step {
-            task: out::tame(&task.name).into(),
-            attempts: task.attempt,
-            tries: (task.tries, task.tries_max),
-            what,
-        });
-        self.tasks.insert(task.name.clone(), task);
-        step
+        news(None, instance).map(|what| step(instance, what))
+    }
+
+    fn group_news(&self, before: Option<&Task>, (now, fan): (&Task, Fan)) -> Vec<What> {
+        let then = before.and_then(Task::fan).unwrap_or_default();
+        if now.is_live() {
+            return match before.is_some_and(Task::is_live) {
+                false => vec![What::Opened(fan.total)],
+                true if fan.has_news_since(then) => vec![What::Advanced(fan)],
+                true => Vec::new(),
+            };
+        }
+        let is_new = before.is_none_or(|before| before.status != now.status);
+        let took = now.finished_at.zip(now.started_at).map(|(end, since)| end.since(since));
+        let what = match now.status.as_str() {
+            "success" => is_new.then_some(What::Gathered(fan, took)),
+            _ => news(before, now),
+        };
+        let named = self.named.get(&now.name).map_or(0, BTreeSet::len);
+        let more = fan.failed.saturating_sub(u32::try_from(named).unwrap_or(u32::MAX));
+        let more = (is_new && now.is_settled() && more > 0).then_some(What::MoreFailed(more));
+        more.into_iter().chain(what).collect()
+    }
+}
+
+fn step(task: &Task, what: What) -> Step {
+    Step {
+        task: task.title().into(),
+        attempts: task.attempt,
+        tries: (task.tries, task.tries_max),
+        what,
     }
 }
 
 impl Standing for Watched {
-    fn live(&self) -> Vec<(&str, Timestamp)> {
-        let live = self.tasks.values().filter(|task| task.is_live());
-        let since = |task: &Task| task.started_at.unwrap_or_else(mainspring_exec::now);
-        let mut live: Vec<_> = live.map(|task| (task.name.as_str(), since(task))).collect();
-        live.sort_by_key(|(_, since)| *since);
+    fn live(&self) -> Vec<Live<'_>> {
+        let live = self.tasks.values().filter(|task| task.is_live()).map(|task| {
+            let since = task.started_at.unwrap_or_else(mainspring_exec::now);
+            Live { name: task.name.as_str(), since, fan: task.fan() }
+        });
+        let mut live: Vec<_> = live.collect();
+        live.sort_by_key(|task| task.since);
         live
     }
 
@@ -80,6 +128,7 @@ fn news(before: Option<&Task>, now: &Task) -> Option<What> {
     let reason = now.reason.as_deref();
     let refused = reason.and_then(|reason| reason.strip_prefix("start_refused: "));
     match (now.status.as_str(), error) {
+        ("success", _) if reason == Some("cached") => Some(What::Cached),
         ("success", _) => {
             let took = now.finished_at.zip(now.started_at);
             Some(What::Success(took.map(|(end, start)| end.since(start))))
@@ -100,6 +149,7 @@ fn news(before: Option<&Task>, now: &Task) -> Option<What> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mainspring_core::time::Timestamp;
     use serde_json::{Value, json};
 
     fn said(states: &[Value]) -> Vec<String> {
@@ -110,7 +160,7 @@ mod tests {
             let fields = whole.as_object_mut().expect("an object");
             fields.extend(state.as_object().expect("an object").clone());
             let task = serde_json::from_value(whole).expect("a task");
-            if let Some(step) = watched.put_task(task) {
+            for step in watched.put_task(task) {
                 let line = step.line(Timestamp(0));
                 heard.push(anstream::adapter::strip_str(&line).to_string());
             }
@@ -140,6 +190,46 @@ mod tests {
         assert_eq!(heard[1], again);
         assert_eq!(heard[heard.len() - 2..], ["started    a, attempt 2", "success    a in 2s"]);
         assert_eq!(heard.len(), 4, "{heard:?}");
+    }
+
+    #[test]
+    fn a_fan_out_is_told_of_in_counts() {
+        let group = |status: &str, success: u32, failed: u32| {
+            let instances = json!({"total": 200, "success": success, "failed": failed});
+            json!({"status": status, "attempt": 0, "instances": instances})
+        };
+        let heard = said(&[
+            json!({"status": "pending", "attempt": 0}),
+            group("running", 0, 0),
+            group("running", 7, 0),
+            group("running", 30, 0),
+            group("running", 39, 0),
+            group("success", 190, 10),
+        ]);
+        let wanted = [
+            "started    a, 200 instances",
+            "running    a 30/200",
+            "failed     … and 10 more instances of a",
+            "success    a, 200 instances, 10 failed",
+        ];
+        assert_eq!(heard, wanted);
+    }
+
+    #[test]
+    fn failed_instances_are_named_once_and_not_all() {
+        let mut watched = Watched::default();
+        let instance = |index: u32| -> Task {
+            let error = json!({"class": "exit", "message": "exited with code 1"});
+            let whole = json!({"name": "a", "index": index, "status": "failed", "attempt": 1,
+                "tries": 1, "tries_max": 1, "error": error});
+            serde_json::from_value(whole).expect("an instance")
+        };
+        let first = watched.put_failed(&instance(3)).expect("it is news").line(Timestamp(0));
+        let first = anstream::adapter::strip_str(&first).to_string();
+        assert_eq!(first, "failed     a[3]: exit: exited with code 1");
+        assert!(watched.put_failed(&instance(3)).is_none());
+        let told = (10..30).filter_map(|index| watched.put_failed(&instance(index))).count();
+        assert_eq!(told, NAMED_MAX - 1);
     }
 
     #[test]

@@ -6,8 +6,7 @@ use crate::client::{Ask, Client, items};
 use crate::exit::Exit;
 use crate::out;
 use crate::print::{Tree, document};
-use crate::progress::what_became;
-use crate::summary::{FAILED_SHOWN_MAX, LOG_LINES, Logged, NEVER_RAN_SHOWN_MAX, failure, verdict};
+use crate::summary::{LOG_LINES, Logged, Past, logs_command, tell};
 use anyhow::Result;
 use serde::Serialize;
 
@@ -25,48 +24,56 @@ pub async fn print(client: &Client, id: &str, args: &PlaceArgs, format: Format) 
     let whole = Document { run, tasks };
     let run: Run = whole.run.read()?;
     let tasks: Vec<Task> = whole.tasks.iter().map(Tree::read).collect::<Result<_, _>>()?;
-    for line in what_became(&tasks, NEVER_RAN_SHOWN_MAX) {
-        out::say(&(line + "\n"));
-    }
     let say = if format == Format::Table { out::result } else { out::say };
-    let failed = tasks.iter().filter(|task| task.status == "failed");
-    for task in failed.clone().take(FAILED_SHOWN_MAX) {
-        say(&failure(task, logged(client, args, (id, task)).await));
-    }
-    let more = failed.count().saturating_sub(FAILED_SHOWN_MAX);
-    if more > 0 {
-        say(&format!("\n… and {more} more failed: {}\n", args.command(&["show", id])));
-    }
-    say(&verdict(&run));
+    tell(&Ended { client, args, id }, &run, &tasks, say).await?;
     if format != Format::Table {
         document(format, &whole, || Ok(String::new()))?;
     }
     Ok(Exit::of_run(&run.status))
 }
 
-async fn logged(client: &Client, args: &PlaceArgs, (id, task): (&str, &Task)) -> Logged {
-    if task.attempt == 0 {
-        return Logged::None;
+struct Ended<'a> {
+    client: &'a Client,
+    args: &'a PlaceArgs,
+    id: &'a str,
+}
+
+impl Past for Ended<'_> {
+    async fn logged(&self, task: &Task) -> Logged {
+        if task.attempt == 0 {
+            return Logged::None;
+        }
+        let ask = Ask::get(&["runs", self.id, "tasks", &task.name, "logs"])
+            .text()
+            .with_some("index", task.index.as_ref())
+            .with("tail", &LOG_LINES.to_string())
+            .with("timestamps", "true");
+        let bytes = match self.client.bytes(&ask).await {
+            Ok(bytes) if bytes.is_empty() => return Logged::Nothing,
+            Ok(bytes) => bytes,
+            Err(error) => return Logged::Unreadable(error.to_string()),
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        // Each line is a moment, a stream and the text.
+        let line = |line: &str| {
+            let mut parts = line.splitn(3, ' ').skip(1);
+            let stream = parts.next().unwrap_or_default().to_owned();
+            (stream, parts.next().unwrap_or_default().to_owned())
+        };
+        Logged::Lines {
+            lines: text.lines().map(line).collect(),
+            before: None,
+            command: logs_command(self, self.id, task),
+        }
     }
-    let ask = Ask::get(&["runs", id, "tasks", &task.name, "logs"])
-        .text()
-        .with("tail", &LOG_LINES.to_string())
-        .with("timestamps", "true");
-    let bytes = match client.bytes(&ask).await {
-        Ok(bytes) if bytes.is_empty() => return Logged::Nothing,
-        Ok(bytes) => bytes,
-        Err(error) => return Logged::Unreadable(error.to_string()),
-    };
-    let text = String::from_utf8_lossy(&bytes);
-    // Each line is a moment, a stream and the text.
-    let line = |line: &str| {
-        let mut parts = line.splitn(3, ' ').skip(1);
-        let stream = parts.next().unwrap_or_default().to_owned();
-        (stream, parts.next().unwrap_or_default().to_owned())
-    };
-    Logged::Lines {
-        lines: text.lines().map(line).collect(),
-        before: None,
-        command: args.command(&["logs", id, &task.name]),
+
+    async fn failed_instances(&self, task: &Task, limit: usize) -> Result<Vec<Task>> {
+        let ask = Ask::get(&["runs", self.id, "tasks", &task.name, "instances"]);
+        let failed = items(self.client, &ask.with("status", "failed"), limit).await?;
+        Ok(failed.iter().map(Tree::read).collect::<Result<_, _>>()?)
+    }
+
+    fn command(&self, words: &[&str]) -> String {
+        self.args.command(words)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::client::wire::{Run, SomeTasks, Task};
 use crate::client::{Ask, Client, ClientError, Heard, Stream, items};
+use crate::fan::NAMED_MAX;
 use crate::out;
 use crate::print::Tree;
 use crate::progress::{Reporter, Watched};
@@ -96,7 +97,9 @@ impl Follower {
                 }
                 "tasks" => {
                     let changed: SomeTasks = parse(&self.client, &event.data)?;
-                    changed.tasks.into_iter().for_each(|task| self.put(task));
+                    for task in changed.tasks {
+                        self.put(task).await?;
+                    }
                 }
                 _ => {}
             },
@@ -119,7 +122,7 @@ impl Follower {
         for task in tasks.iter().map(Tree::read::<Task>) {
             let task = task.map_err(|error| self.client.foreign(&error.to_string()))?;
             if self.start == Start::Fresh || task.is_live() {
-                self.put(task);
+                self.put(task).await?;
             } else {
                 // What it did until now is no news.
                 drop(self.watched.put_task(task));
@@ -130,10 +133,30 @@ impl Follower {
         Ok(())
     }
 
-    fn put(&mut self, task: Task) {
-        if let Some(step) = self.watched.put_task(task) {
-            self.reporter.step(&step, mainspring_exec::now());
+    async fn put(&mut self, task: Task) -> Result<()> {
+        let now = mainspring_exec::now();
+        if self.watched.unnamed(&task) > 0 {
+            for instance in self.failed_instances(&task).await? {
+                if let Some(step) = self.watched.put_failed(&instance) {
+                    self.reporter.step(&step, now);
+                }
+            }
         }
+        for step in self.watched.put_task(task) {
+            self.reporter.step(&step, now);
+        }
+        Ok(())
+    }
+
+    /// Events tell of fan-outs in counts: which instances failed has to be asked for.
+    async fn failed_instances(&self, task: &Task) -> Result<Vec<Task>> {
+        let ask = Ask::get(&["runs", &self.id, "tasks", &task.name, "instances"]);
+        let failed = match items(&self.client, &ask.with("status", "failed"), NAMED_MAX).await {
+            Err(error) if error.is_passing() => return Ok(Vec::new()),
+            answer => answer?,
+        };
+        let read = failed.iter().map(Tree::read::<Task>).collect::<Result<_, _>>();
+        Ok(read.map_err(|error| self.client.foreign(&error.to_string()))?)
     }
 }
 

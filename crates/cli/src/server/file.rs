@@ -17,6 +17,7 @@ pub struct File {
     pub workdir: Option<PathBuf>,
     pub max_processes: Option<NonZeroU32>,
     pub pass_env: Option<Vec<String>>,
+    pub secrets_dir: Option<PathBuf>,
     pub insecure: Option<bool>,
     pub hosts: Option<Vec<String>>,
     pub retention: Option<String>,

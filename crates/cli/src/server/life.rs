@@ -225,6 +225,7 @@ async fn start(
         data_id: folder.id().to_string(),
         folder: folder.path().to_owned(),
         pass_env: settings.pass_env.value.clone(),
+        secrets_dir: Some(settings.secrets_dir.value.clone()),
     };
     let engine = Engine::start(config, |reports| Ok(executors(processes, reports)?.0));
     engine.await.context("the engine cannot start")

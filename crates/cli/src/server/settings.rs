@@ -2,6 +2,7 @@
 
 use super::file::{self, File};
 use crate::args::{DATA_DEFAULT, KeptArgs, ServerArgs, variable_name};
+use crate::data;
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
@@ -10,7 +11,7 @@ use mainspring_core::time::Span;
 use std::fmt;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub const LISTEN_DEFAULT: &str = "127.0.0.1:8070";
 
@@ -48,6 +49,7 @@ pub struct Settings {
     pub workdir: Setting<PathBuf>,
     pub max_processes: Setting<u32>,
     pub pass_env: Setting<Vec<String>>,
+    pub secrets_dir: Setting<PathBuf>,
     pub insecure: Setting<bool>,
     pub hosts: Setting<Vec<String>>,
     pub tls_certificate: Setting<Option<PathBuf>>,
@@ -114,6 +116,13 @@ pub fn kept(args: &KeptArgs, matches: &ArgMatches) -> Result<(PathBuf, Option<St
     Ok((data.value, database.value))
 }
 
+/// Where the secrets of a server would be that works in this data folder, unless a flag or the
+/// environment says so.
+pub fn secrets_dir(data: &Path) -> Result<PathBuf> {
+    let (file, _) = file::read(None)?;
+    Ok(file.secrets_dir.unwrap_or_else(|| data::secrets_dir(data)))
+}
+
 impl Settings {
     pub fn gather(args: &ServerArgs, matches: &ArgMatches, processes: u32) -> Result<Self> {
         let (file, path) = file::read(args.kept.config.as_deref())?;
@@ -124,6 +133,7 @@ impl Settings {
         let listen = LISTEN_DEFAULT.parse().expect("an address");
         let max = args.max_processes.map(NonZeroU32::get);
         let in_file = file.max_processes.map(NonZeroU32::get);
+        let beside = data::secrets_dir(&data.value);
         let settings = Self {
             listen: given.pick("listen", list(&args.listen), file.listen, vec![listen]),
             data,
@@ -131,6 +141,12 @@ impl Settings {
             workdir: given.pick("workdir", args.workdir.clone(), file.workdir, here),
             max_processes: given.pick("max_processes", max, in_file, processes),
             pass_env: given.pick("pass_env", list(&args.pass_env), file.pass_env, Vec::new()),
+            secrets_dir: given.pick(
+                "secrets_dir",
+                args.secrets_dir.clone(),
+                file.secrets_dir,
+                beside,
+            ),
             insecure: given.pick("insecure", Some(args.insecure), file.insecure, false),
             hosts: given.pick("hosts", list(&args.hosts), file.hosts, Vec::new()),
             tls_certificate: given.pick(

@@ -15,6 +15,7 @@ pub fn shown(settings: &Settings) -> String {
     line(&mut text, "workdir", &s.workdir, |value| quoted(&value.display()));
     line(&mut text, "max_processes", &s.max_processes, ToString::to_string);
     line(&mut text, "pass_env", &s.pass_env, |value| strings(value));
+    line(&mut text, "secrets_dir", &s.secrets_dir, |value| quoted(&value.display()));
     line(&mut text, "insecure", &s.insecure, ToString::to_string);
     line(&mut text, "hosts", &s.hosts, |value| strings(value));
     line(&mut text, "retention", &s.retention, quoted);

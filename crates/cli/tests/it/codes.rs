@@ -31,7 +31,7 @@ fn made(code: Code) -> Option<Vec<u8>> {
         Code::NotUtf8 => return Some(b"name: caf\xe9\n".to_vec()),
         Code::DefaultsTooLarge => {
             let value = "x".repeat(60_000);
-            format!("name: w\ndefaults: {{env: {{A: {value}}}}}\ntasks:\n{}", tasks(1_000))
+            format!("name: w\ndefaults: {{description: {value}}}\ntasks:\n{}", tasks(1_000))
         }
         Code::TooManyTasks => format!("name: w\ntasks:\n{}", tasks(TASKS_MAX + 1)),
         Code::TooManyProblems => {
@@ -87,11 +87,12 @@ fn no_page_is_without_a_code_and_all_are_in_the_list() {
 
 fn index() -> String {
     let line = |code: &Code| format!("| [{code}]({code}.md) | {} |\n", code.title());
-    let parts: [(&str, &str); 6] = [
+    let parts: [(&str, &str); 7] = [
         ("E0", "The text"),
         ("E1", "Fields and values"),
         ("E2", "Tasks and what holds between them"),
-        ("E3", "The schema of the input"),
+        ("E3", "Schemas"),
+        ("E4", "Expressions"),
         ("E9", "The list itself"),
         ("W", "Warnings: nothing is refused"),
     ];

@@ -1,16 +1,18 @@
 //! What the repository shows off runs, as it is.
 
-use crate::rig::Bench;
+use crate::rig::{Bench, finish};
 use std::path::Path;
 
-fn check(name: &str) {
+fn check(name: &str) -> serde_json::Value {
     let bench = Bench::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let file = root.join(name);
     let file = file.to_str().expect("UTF-8");
     bench.run(&["validate", file]).is(0).prints("valid");
     bench.run(&["run", file]).is(0).prints("success");
-    assert_eq!(bench.show("last")["run"]["status"], "success");
+    let shown = bench.show("last");
+    assert_eq!(shown["run"]["status"], "success");
+    shown
 }
 
 #[test]
@@ -28,6 +30,60 @@ fn overlapping_tests() {
     check("overlapping-tests.yaml");
 }
 
+/// What the page on workflow files shows is valid, and runs as it stands.
+#[test]
+fn the_page_on_workflow_files() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/workflows.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let blocks = page.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let mut found = 0;
+    for block in blocks {
+        found += 1;
+        let bench = Bench::new();
+        bench.write("w.yaml", block);
+        assert_eq!(bench.run(&["validate", "w.yaml"]).is(0).stderr, "", "{block}");
+        let mut run = bench.command(&["run", "w.yaml"]);
+        run.env("MAINSPRING_SECRET_API_TOKEN", "a secret of some length");
+        let done = finish(run);
+        assert_eq!(done.status.code(), Some(0), "{block}\n{}{}", done.stdout, done.stderr);
+    }
+    assert!(found >= 5, "{found}");
+}
+
+#[test]
+fn etl_foreach() {
+    let run = check("etl-foreach.yaml");
+    let output = &run["run"]["output"];
+    let files: Vec<&str> =
+        output["files"].as_array().expect("a list").iter().filter_map(|it| it.as_str()).collect();
+    let day = "2026-11-14";
+    let names = ["north", "south", "west"].map(|place| format!("{place}-{day}.parquet"));
+    assert_eq!((files, &output["day"]), (names.iter().map(String::as_str).collect(), &day.into()));
+}
+
+/// The second run takes what the first one trained.
+#[test]
+fn ml_sweep() {
+    let bench = Bench::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ml-sweep.yaml");
+    let file = root.to_str().expect("UTF-8");
+    for _ in 0..2 {
+        bench.run(&["run", file]).is(0).prints("success");
+        let output = bench.show("last")["run"]["output"].clone();
+        assert_eq!(output, serde_json::json!({ "best": { "rate": 0.01, "loss": 0 }, "failed": 3 }));
+    }
+    let instances = bench.run(&["instances", "last", "train", "-o", "json"]).is(0).json();
+    let cached = instances["items"].as_array().expect("a list").iter();
+    assert_eq!(cached.filter(|it| it["reason"] == "cached").count(), 9, "{instances}");
+}
+
+#[test]
+fn map_reduce() {
+    let run = check("map-reduce.yaml");
+    let most = serde_json::json!({ "most": { "word": "fox", "times": 4 } });
+    assert_eq!(run["run"]["output"], most);
+}
+
 #[test]
 fn no_example_is_left_out() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
@@ -37,5 +93,15 @@ fn no_example_is_left_out() {
         .filter(|name| name.ends_with(".yaml"))
         .collect();
     names.sort();
-    assert_eq!(names, ["etl-retries.yaml", "hello.yaml", "overlapping-tests.yaml"]);
+    assert_eq!(
+        names,
+        [
+            "etl-foreach.yaml",
+            "etl-retries.yaml",
+            "hello.yaml",
+            "map-reduce.yaml",
+            "ml-sweep.yaml",
+            "overlapping-tests.yaml",
+        ]
+    );
 }

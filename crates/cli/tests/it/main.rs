@@ -42,6 +42,8 @@ mod descriptors;
 mod moments;
 mod damage;
 mod remote;
+mod fanned_out;
+mod secrets;
 mod routes;
 mod rough;
 mod cuts;

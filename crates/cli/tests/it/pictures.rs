@@ -63,7 +63,9 @@ fn an_svg_is_xml_that_holds_every_task_and_edge() {
     let words: BTreeSet<&str> = with("text", "word").filter_map(|node| node.text()).collect();
     assert_eq!(words, BTreeSet::from(["started", "failed", "completed", "finished"]));
     assert_eq!((with("rect", "noop").count(), with("rect", "inner").count()), (1, 1));
-    assert_eq!(with("rect", "may-fail").count(), 2);
+    // Those of a stack, and one by itself.
+    assert_eq!(with("rect", "may-fail").count(), 3 + 1);
+    assert_eq!(with("path", "gate").count(), 1);
     let titles: Vec<&str> = document
         .descendants()
         .filter(|node| node.has_tag_name("title"))

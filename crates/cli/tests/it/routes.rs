@@ -13,6 +13,14 @@ tasks:
   b: { depends_on: [a], run: 'true' }
 ";
 
+/// One instance of two waits at the gate; what they put out is the run's too.
+const FAN: &str = "\
+name: fan
+tasks:
+  a: { parallel: 2, run: 'echo $MAINSPRING_INDEX > $MAINSPRING_OUTPUT; [ $MAINSPRING_INDEX = 0 ] || { echo up > up; cat gate; }' }
+outputs: { all: '${{ tasks.a.output }}' }
+";
+
 /// Asks, and remembers what was asked.
 struct Driver<'a> {
     served: &'a Served,
@@ -95,6 +103,31 @@ fn orders(driver: &mut Driver<'_>, id: &str) {
     driver.ask("DELETE /workflows/{name}", &["w"], "", 204);
 }
 
+fn fan_outs(driver: &mut Driver<'_>) {
+    driver.ask("POST /workflows", &[], FAN, 201);
+    let run = driver.ask("POST /workflows/{name}/runs", &["fan"], "{}", 202).json();
+    let id = run["id"].as_str().expect("an id").to_owned();
+    assert_eq!(driver.served.bench.hear("up"), "up\n");
+    let group = driver.ask("GET /runs/{id}/tasks/{name}", &[&id, "a"], "", 200).json();
+    assert_eq!((&group["status"], &group["count"]), (&"running".into(), &2.into()));
+    let one = driver.ask("GET /runs/{id}/tasks/{name}?index=1", &[&id, "a"], "", 200).json();
+    assert_eq!(one["index"], 1);
+    driver.ask("GET /runs/{id}/tasks/{name}/instances", &[&id, "a"], "", 200);
+    driver.ask("GET /runs/{id}/tasks/{name}/attempts?index=1", &[&id, "a"], "", 200);
+    driver.ask("GET /runs/{id}/tasks/{name}/logs?index=1", &[&id, "a"], "", 200);
+    driver.ask("GET /runs/{id}/tasks/{name}?index=2", &[&id, "a"], "", 404);
+    driver.ask("POST /runs/{id}/tasks/{name}/cancel?index=1", &[&id, "a"], "", 200);
+    driver.served.bench.run(&["watch", &id]).is(130);
+    driver.ask("POST /runs/{id}/tasks/{name}/retry?index=1", &[&id, "a"], "", 200);
+    assert_eq!(driver.served.bench.hear("up"), "up\n");
+    driver.served.bench.write("gate", "");
+    driver.served.bench.run(&["watch", &id]).is(0);
+    let list = driver.ask("GET /runs/{id}/tasks/{name}/output", &[&id, "a"], "", 200);
+    assert_eq!(list.json(), serde_json::json!([0, 1]));
+    let output = driver.ask("GET /runs/{id}/output", &[&id], "", 200);
+    assert_eq!(output.json(), serde_json::json!({"all": [0, 1]}));
+}
+
 fn people(driver: &mut Driver<'_>) {
     let body = r#"{"name": "me", "role": "admin"}"#;
     let token = driver.ask("POST /tokens", &[], body, 201).json();
@@ -134,6 +167,7 @@ fn every_operation_is_driven_through_the_socket() {
         let mut driver = Driver { served: &served, driven: BTreeSet::new(), secret: None };
         let id = workflows_and_runs(&mut driver);
         orders(&mut driver, &id);
+        fan_outs(&mut driver);
         people(&mut driver);
         assert_eq!(driver.driven, described(&served), "on {base:?}");
     }

@@ -5,6 +5,7 @@
 mod violation;
 mod run;
 mod row;
+mod group;
 mod history;
 
 pub use run::{Rows, check};

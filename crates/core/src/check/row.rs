@@ -21,12 +21,17 @@ fn contradictions(task: &Task, row: &TaskRow) -> [(bool, &'static str); 11] {
     let attempt = row.attempt.as_ref();
     let is_live = row.fact.is_live();
     let is_at_work = attempt.is_some_and(|attempt| attempt.end.is_none());
-    let is_success = attempt.is_some_and(|attempt| attempt.end == Some(AttemptEnd::Success));
+    let good = [AttemptEnd::Success, AttemptEnd::Cached];
+    let end = attempt.and_then(|attempt| attempt.end.as_ref());
+    let is_success = end.is_some_and(|end| good.contains(end));
     let started = attempt.is_some_and(|attempt| attempt.started_at.is_some());
     let finished = attempt.is_some_and(|attempt| attempt.finished_at.is_some());
     let has_executor = task.action.executor().is_some();
     [
-        (row.task.index.is_some(), "and has an index, but the task is no group"),
+        (
+            (row.task.index.is_some() || row.group.is_some()) && task.fan_out.is_none(),
+            "and has an index, but the task is no group",
+        ),
         (is_live && !is_at_work, "and has no attempt at work"),
         (!is_live && is_at_work, "and has an attempt at work"),
         (attempt.is_some() && !has_executor, "and has an attempt, but nobody to carry it out"),
@@ -50,7 +55,7 @@ fn contradictions(task: &Task, row: &TaskRow) -> [(bool, &'static str); 11] {
             "and why it is cancelled belongs to a task that is, and to no other",
         ),
         (
-            (row.output.is_some() && row.fact != Fact::Success)
+            (row.output.is_some() && row.fact != Fact::Success && row.group.is_none())
                 || (row.fact == Fact::Success && attempt.is_some() && !is_success),
             "and its output or its last attempt says otherwise",
         ),

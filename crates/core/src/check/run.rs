@@ -1,5 +1,6 @@
 //! A run as a whole: what its row says is what its tasks say.
 
+use super::group;
 use super::history;
 use super::row;
 use super::violation::{Promise, Violation};
@@ -37,8 +38,11 @@ pub fn check(definition: &Arc<Definition>, stored: Rows<'_>) -> Vec<Violation> {
     for row in stored.tasks.iter().filter(known) {
         let task = definition.task(row.task.no);
         found.extend(row::check(task, row));
-        kept.put(row.clone());
+        if row.task.index.is_none() {
+            kept.put(row.clone());
+        }
     }
+    found.extend(group::check(definition, stored.tasks));
     found.extend(history::check(definition, stored));
     let blueprint = Blueprint::new(Arc::clone(definition), Age::Newest, &mut Limits::default());
     let (head, progress) = (Arc::new(stored.head.clone()), stored.progress.clone());
@@ -137,7 +141,9 @@ fn goes_on(run: &Run) -> Vec<Violation> {
 /// As the engine would see it, which does not believe the run's own counts.
 fn has_ended(run: &Run) -> bool {
     match run.progress.status {
-        RunStatus::Cancelling => !run.rows.iter().any(|row| row.fact.is_live()),
+        RunStatus::Cancelling => {
+            !run.rows.iter().any(|row| row.fact.is_live() || row.fact == Fact::Open)
+        }
         _ => run.is_over(),
     }
 }
@@ -147,7 +153,7 @@ fn moves(run: &Run) -> bool {
     let mut unsettled =
         run.blueprint.graph.tasks().filter(|no| !run.plan.is_settled(&run.rows, *no));
     unsettled.any(|no| match run.rows.fact(no) {
-        Fact::Dispatched | Fact::Running => true,
+        Fact::Dispatched | Fact::Running | Fact::Open => true,
         Fact::Delayed => run.rows.get(no).is_some_and(|row| row.until.is_some()),
         Fact::None => run.rows.is_held(no) || run.plan.is_open(no),
         // Nothing here parks a task or finalizes one: nobody would ever wake it.

@@ -32,13 +32,22 @@ fn attributes(node: &Node<'_>) -> String {
     if let Some(description) = node.description {
         all.push(format!("tooltip={}", quoted(description)));
     }
-    if node.kind == Kind::Noop {
-        all.push("shape=oval".to_owned());
+    let shape = match node {
+        Node { fan_out: Some(_), .. } => Some("box3d"),
+        Node { condition: Some(_), .. } => Some("hexagon"),
+        Node { kind: Kind::Noop, .. } => Some("oval"),
+        Node { kind: Kind::Process, .. } => None,
+    };
+    all.extend(shape.map(|shape| format!("shape={shape}")));
+    let may_fail = node.on_failure == OnFailure::Skip && node.allow_failure;
+    match (shape, may_fail) {
+        (None, true) => all.push("style=\"rounded,dashed\"".to_owned()),
+        (Some(_), true) => all.push("style=dashed".to_owned()),
+        (Some("box3d" | "hexagon"), false) => all.push("style=solid".to_owned()),
+        (_, false) => {}
     }
-    match (node.on_failure, node.allow_failure) {
-        (OnFailure::Run, _) => all.push("peripheries=2".to_owned()),
-        (OnFailure::Skip, true) => all.push("style=\"rounded,dashed\"".to_owned()),
-        (OnFailure::Skip, false) => {}
+    if node.on_failure == OnFailure::Run {
+        all.push("peripheries=2".to_owned());
     }
     all.join(", ")
 }

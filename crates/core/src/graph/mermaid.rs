@@ -13,6 +13,7 @@ pub fn mermaid(graph: &Graph<'_>) -> String {
         let (open, close) = match (node.kind, node.on_failure) {
             (Kind::Noop, _) => ("([", "])"),
             (Kind::Process, OnFailure::Run) => ("[[", "]]"),
+            (Kind::Process, OnFailure::Skip) if node.condition.is_some() => ("{{", "}}"),
             (Kind::Process, OnFailure::Skip) => ("[", "]"),
         };
         line(&mut text, format_args!("t{number}{open}\"{}\"{close}", label(node)));
@@ -32,6 +33,7 @@ pub fn mermaid(graph: &Graph<'_>) -> String {
         graph,
     );
     class(&mut text, "mayFail", "stroke-dasharray: 2 2", |node| node.allow_failure, graph);
+    class(&mut text, "fanOut", "stroke-width: 4px", |node| node.fan_out.is_some(), graph);
     text
 }
 

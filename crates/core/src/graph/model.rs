@@ -1,6 +1,10 @@
 //! What is drawn of a workflow, whatever it is drawn with.
 
-use crate::spec::definition::{Action, Definition, OnFailure, Task, When};
+use crate::expr::Expr;
+use crate::items::Items;
+use crate::spec::definition::{
+    Action, Definition, Each, FanOut, OnFailure, Path, Task, Times, When,
+};
 
 /// A workflow's tasks and edges, by number.
 #[derive(Debug)]
@@ -19,6 +23,10 @@ pub struct Node<'d> {
     /// A *finally*: it runs however the tasks before it ended.
     pub on_failure: OnFailure,
     pub allow_failure: bool,
+    /// It runs only if this is true.
+    pub condition: Option<&'d str>,
+    /// A stack of instances: how many, as far as the text says.
+    pub fan_out: Option<String>,
 }
 
 /// What a task does, as far as a picture shows it.
@@ -49,7 +57,7 @@ impl<'d> Graph<'d> {
         Self {
             title: &definition.name,
             edges: edges.collect(),
-            nodes: definition.tasks.iter().map(Node::of).collect(),
+            nodes: definition.tasks.iter().map(|task| Node::of(definition, task)).collect(),
         }
     }
 
@@ -62,7 +70,7 @@ impl<'d> Graph<'d> {
 }
 
 impl<'d> Node<'d> {
-    fn of(task: &'d Task) -> Self {
+    fn of(definition: &'d Definition, task: &'d Task) -> Self {
         Self {
             name: &task.name,
             description: task.description.as_deref(),
@@ -73,12 +81,15 @@ impl<'d> Node<'d> {
             tier: task.tier.as_deref(),
             on_failure: task.on_failure,
             allow_failure: task.allow_failure,
+            condition: task.condition.as_ref().map(Expr::source),
+            fan_out: task.fan_out.as_ref().map(|fan_out| times(definition, fan_out)),
         }
     }
 
     /// What is said about the task below its name, shortest first.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes: Vec<String> = self.fan_out.iter().cloned().collect();
+        notes.extend(self.condition.map(|condition| format!("if {}", shortened(condition))));
         notes.extend(self.tier.map(|tier| format!("tier {tier}")));
         if self.on_failure == OnFailure::Run {
             notes.push("on_failure: run".to_owned());
@@ -88,4 +99,32 @@ impl<'d> Node<'d> {
         }
         notes
     }
+}
+
+/// A condition may be as long as a page.
+fn shortened(condition: &str) -> String {
+    const CHARS_MAX: usize = 40;
+    let line = condition.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(CHARS_MAX) {
+        None => line,
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+    }
+}
+
+/// `× files × 3`: one for each of the files, three times.
+fn times(definition: &Definition, fan_out: &FanOut) -> String {
+    let path = |path: &Path| match path.fields.last() {
+        Some(field) => field.to_string(),
+        None => definition.task(path.task).name.to_string(),
+    };
+    let each = fan_out.foreach.as_ref().map(|each| match each {
+        Each::Fixed(list) => Items::of(list.clone()).map_or(0, |items| items.len()).to_string(),
+        Each::From(from) => path(from),
+    });
+    let parallel = fan_out.parallel.as_ref().map(|times| match times {
+        Times::Fixed(count) => count.to_string(),
+        Times::From(from) => path(from),
+    });
+    let factors: Vec<String> = each.into_iter().chain(parallel).collect();
+    format!("× {}", factors.join(" × "))
 }

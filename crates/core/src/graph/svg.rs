@@ -40,6 +40,10 @@ const STYLE: &str = "\
 
 /// How far a curve leaves its end straight.
 const BOW: f64 = 42.0;
+/// Half of the diamond of a condition.
+const GATE: f64 = 6.0;
+/// How far the boxes of a stack stand out from under each other.
+const STACK: f64 = 4.0;
 /// The head of an arrow.
 const HEAD: f64 = 7.0;
 
@@ -87,7 +91,15 @@ fn draw_node(text: &mut String, node: &Node<'_>, spot: &Spot) {
         None => node.name.to_owned(),
     };
     line(text, format_args!("  <title>{}</title>", escape(&about)));
-    draw_box(text, (left, y - height / 2.0, width, height), radius, &class);
+    let top = y - height / 2.0;
+    for behind in [2.0, 1.0].into_iter().filter(|_| node.fan_out.is_some()) {
+        let shift = behind * STACK;
+        draw_box(text, (left + shift, top - shift, width, height), radius, &class);
+    }
+    draw_box(text, (left, top, width, height), radius, &class);
+    if node.condition.is_some() {
+        draw_gate(text, (left, y));
+    }
     if node.on_failure == OnFailure::Run {
         let inner = (left + 3.0, y - height / 2.0 + 3.0, width - 6.0, height - 6.0);
         draw_box(text, inner, (radius - 3.0).max(1.0), "inner");
@@ -105,6 +117,14 @@ fn draw_node(text: &mut String, node: &Node<'_>, spot: &Spot) {
         );
     }
     line(text, format_args!("</g>"));
+}
+
+/// A diamond where edges come in: what comes may not pass.
+fn draw_gate(text: &mut String, (x, y): (f64, f64)) {
+    let [left, right, top, bottom] = [x - GATE, x + GATE, y - GATE, y + GATE].map(number);
+    let (x, y) = (number(x), number(y));
+    let path = format!("M{left} {y}L{x} {top}L{right} {y}L{x} {bottom}Z");
+    line(text, format_args!("  <path class=\"task gate\" d=\"{path}\"/>"));
 }
 
 fn draw_box(

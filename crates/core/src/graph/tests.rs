@@ -16,6 +16,8 @@ fn graph(tasks: usize, pairs: &[(usize, usize)]) -> Graph<'static> {
         tier: None,
         on_failure: OnFailure::Skip,
         allow_failure: false,
+        condition: None,
+        fan_out: None,
     };
     let edge = |&(from, to)| Edge { from, to, when: When::Merged };
     Graph {

@@ -36,6 +36,8 @@ facts! {
     Waiting = "waiting",
     /// The work is done, its finalizer has not landed.
     WorkerDone = "worker_done",
+    /// A group whose instances are at work.
+    Open = "open",
     Success = "success",
     Failed = "failed",
     Cancelled = "cancelled",

@@ -3,6 +3,8 @@
 
 pub mod fact;
 pub mod row;
+pub mod group;
+pub mod cache;
 pub mod rows;
 pub mod record;
 pub mod transition;

@@ -4,6 +4,8 @@ use crate::error::{ErrorClass, TaskError};
 use crate::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskRef};
 use crate::json::Json;
 use crate::kernel::fact::Fact;
+use crate::kernel::group::Group;
+use crate::output::Output;
 use crate::time::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -68,6 +70,8 @@ pub struct RunProgress {
     pub opened_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
     pub error: Option<RunError>,
+    /// What the definition's `outputs` came to; set only by success.
+    pub output: Option<Output>,
     pub counts: Counts,
 }
 
@@ -191,11 +195,18 @@ pub enum Cancelled {
     UpstreamCancelled,
     RunCancelled,
     RunTimeout,
+    /// Another instance of its group failed, and the strategy is `fail_fast`.
+    FailFast,
 }
 
 impl Cancelled {
-    pub const ALL: &[Self] =
-        &[Self::ByName, Self::UpstreamCancelled, Self::RunCancelled, Self::RunTimeout];
+    pub const ALL: &[Self] = &[
+        Self::ByName,
+        Self::UpstreamCancelled,
+        Self::RunCancelled,
+        Self::RunTimeout,
+        Self::FailFast,
+    ];
 
     pub const fn word(self) -> &'static str {
         match self {
@@ -203,6 +214,7 @@ impl Cancelled {
             Self::UpstreamCancelled => "upstream_cancelled",
             Self::RunCancelled => "run_cancelled",
             Self::RunTimeout => "run_timeout",
+            Self::FailFast => "fail_fast",
         }
     }
 }
@@ -233,8 +245,12 @@ pub struct TaskRow {
     pub cancelled: Option<Cancelled>,
     /// When it got its outcome; set exactly while the fact is a settled one.
     pub settled_at: Option<Timestamp>,
-    /// Set only by success.
-    pub output: Option<Json>,
+    /// Set only by success, and by the end of a group that was not cancelled.
+    pub output: Option<Output>,
+    /// Of a failure that was decided without an attempt of its own.
+    pub error: Option<Box<TaskError>>,
+    /// Set exactly on the row of a fan-out task, from its opening on.
+    pub group: Option<Box<Group>>,
 }
 
 /// One try at a task.
@@ -253,6 +269,8 @@ pub struct Attempt {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttemptEnd {
     Success,
+    /// A former success under the same cache key was taken instead.
+    Cached,
     Failed(Box<TaskError>),
     /// Stopped by a cancel or for a pause.
     Cancelled,
@@ -267,7 +285,7 @@ pub enum AttemptEnd {
 pub struct AttemptRow {
     pub task: TaskRef,
     pub attempt: Attempt,
-    pub output: Option<Json>,
+    pub output: Option<Output>,
 }
 
 /// What an attempt wrote, and where it is.
@@ -290,6 +308,15 @@ pub enum LogSize {
 }
 
 impl TaskRow {
+    /// Why it failed, whether or not an attempt of it did.
+    pub fn failure(&self) -> Option<&TaskError> {
+        let of_attempt = || match self.attempt.as_ref()?.end.as_ref()? {
+            AttemptEnd::Failed(error) => Some(&**error),
+            _ => None,
+        };
+        self.error.as_deref().or_else(of_attempt)
+    }
+
     /// The row of a task of which nothing is known yet.
     pub fn new(task: TaskRef) -> Self {
         Self {
@@ -308,6 +335,8 @@ impl TaskRow {
             cancelled: None,
             settled_at: None,
             output: None,
+            error: None,
+            group: None,
         }
     }
 }

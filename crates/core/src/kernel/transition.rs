@@ -31,6 +31,12 @@ events! {
     DecidedSuccess = "decided_success",
     /// Decided without an attempt: a bad reference, condition or template.
     DecidedFailure = "decided_failure",
+    /// A fan-out task opened, with at least one instance.
+    GroupOpened = "group_opened",
+    /// Some instances of a group were asked for again.
+    GroupReopened = "group_reopened",
+    /// A person asked for a group again: this instance of it is tried once more.
+    InstanceRetried = "instance_retried",
     /// The executor said that the attempt started.
     Started = "started",
     /// The executor could not take the attempt.
@@ -90,45 +96,51 @@ impl fmt::Display for Inapplicable {
 /// The fact that follows.
 pub const fn transition(fact: Fact, event: Event) -> Result<Fact, Inapplicable> {
     use Fact::{
-        Cancelled, Delayed, Dispatched, Failed, None, Running, Skipped, Success, Waiting,
+        Cancelled, Delayed, Dispatched, Failed, None, Open, Running, Skipped, Success, Waiting,
         WorkerDone,
     };
     match (fact, event) {
         (None | Delayed, Event::Dispatched) => Ok(Dispatched),
         (None | Delayed, Event::Parked) => Ok(Waiting),
         (None, Event::ConditionFalse) => Ok(Skipped),
-        (None, Event::DecidedSuccess) => Ok(Success),
-        (None, Event::DecidedFailure) => Ok(Failed),
+        // Delayed: an instance without an attempt, asked for again.
+        (None | Delayed, Event::DecidedSuccess) => Ok(Success),
+        (None | Delayed, Event::DecidedFailure) => Ok(Failed),
+        (None, Event::GroupOpened) => Ok(Open),
+        (Failed | Cancelled, Event::GroupReopened) => Ok(Open),
+        (Failed | Cancelled, Event::InstanceRetried) => Ok(Delayed),
 
         (Dispatched, Event::Started) => Ok(Running),
         (Dispatched, Event::StartRefused) => Ok(Delayed),
         (Dispatched | Running, Event::WorkDone) => Ok(WorkerDone),
-        (Dispatched | Running | Waiting | WorkerDone, Event::Succeeded) => Ok(Success),
-        (Dispatched | Running | Waiting | WorkerDone, Event::FailedForGood) => Ok(Failed),
+        (Dispatched | Running | Waiting | WorkerDone | Open, Event::Succeeded) => Ok(Success),
+        (Dispatched | Running | Waiting | WorkerDone | Open, Event::FailedForGood) => Ok(Failed),
         (Dispatched | Running | Waiting, Event::PutOff) => Ok(Delayed),
 
-        (None | Delayed | Dispatched | Running | Waiting | WorkerDone, Event::Cancelled) => {
+        (None | Delayed | Dispatched | Running | Waiting | WorkerDone | Open, Event::Cancelled) => {
             Ok(Cancelled)
         }
 
         (Failed | Cancelled, Event::Retried) => Ok(None),
         (Success | Failed | Skipped, Event::SentBack) => Ok(None),
 
-        (_, Event::Retried | Event::SentBack) => {
+        (_, Event::Retried | Event::SentBack | Event::GroupReopened | Event::InstanceRetried) => {
             Err(if fact.is_settled() { Inapplicable::NotFailed } else { Inapplicable::NotSettled })
         }
         (Success | Failed | Cancelled | Skipped, _) => Err(Inapplicable::Settled),
+        (Delayed, Event::ConditionFalse | Event::GroupOpened) => Err(Inapplicable::Begun),
         (
-            Delayed | Dispatched | Running | Waiting | WorkerDone,
+            Dispatched | Running | Waiting | WorkerDone | Open,
             Event::Dispatched
             | Event::Parked
             | Event::ConditionFalse
             | Event::DecidedSuccess
-            | Event::DecidedFailure,
+            | Event::DecidedFailure
+            | Event::GroupOpened,
         ) => Err(Inapplicable::Begun),
         (Running, Event::Started | Event::StartRefused) => Err(Inapplicable::Started),
         (
-            None | Delayed | Waiting | WorkerDone,
+            None | Delayed | Waiting | WorkerDone | Open,
             Event::Started
             | Event::StartRefused
             | Event::WorkDone
@@ -170,7 +182,14 @@ mod tests {
         for fact in Fact::ALL.iter().filter(|fact| fact.is_settled()) {
             for event in Event::ALL {
                 let leaves = transition(*fact, *event).is_ok();
-                assert!(!leaves || matches!(event, Event::Retried | Event::SentBack));
+                let again = matches!(
+                    event,
+                    Event::Retried
+                        | Event::SentBack
+                        | Event::GroupReopened
+                        | Event::InstanceRetried
+                );
+                assert!(!leaves || again);
             }
         }
     }

@@ -221,7 +221,6 @@ impl<'t, 'r> Builder<'t, 'r> {
         let weight = Weight { nodes, bytes: text.len() };
         self.count(weight, place)?;
         let plain = style == ScalarStyle::Plain;
-        let written = self.text.get(place.range()).unwrap_or_default();
         if plain && text == "<<" && self.in_key_position() {
             self.report
                 .add(Code::MergeKey, place, "The merge key `<<` is not supported.")
@@ -229,7 +228,7 @@ impl<'t, 'r> Builder<'t, 'r> {
             self.set_key(Key::Bad);
             return Ok(());
         }
-        let kind = scalar_kind(text, (plain, tag), (place, written), self.report);
+        let kind = scalar_kind(text, (plain, tag), place, self.report);
         if anchor != 0 {
             // A key is taken out of the arena again, so what its anchor names is a copy.
             let id = match self.in_key_position() {

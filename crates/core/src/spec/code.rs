@@ -45,7 +45,7 @@ codes! {
     RecursiveAlias = "E013", Error, "an alias inside its own anchor";
     UnknownTag = "E014", Error, "a tag that is not supported";
     BadNumber = "E015", Error, "a number that is not clear or too large";
-    Template = "E016", Error, "templates are not supported by this version";
+    Template = "E016", Error, "a template where none is taken";
 
     UnknownField = "E101", Error, "unknown field";
     UnsupportedField = "E102", Error, "not supported by this version";
@@ -72,16 +72,23 @@ codes! {
     UnknownTier = "E210", Error, "unknown tier";
     RetryConflict = "E211", Error, "retry rules that contradict each other";
     NeverRetried = "E212", Error, "an error class that is never retried";
+    NotAbove = "E213", Error, "a task that does not come before";
+    BadArtifact = "E214", Error, "an artifact that cannot be";
 
     BadSchema = "E301", Error, "not a valid JSON Schema";
     SchemaReference = "E302", Error, "a schema reference that is not supported";
     BadDefault = "E303", Error, "a default that breaks its own schema";
     SchemaTooLarge = "E304", Error, "a schema that is too large";
 
+    BadExpression = "E401", Error, "an expression that cannot be used";
+    UnknownReference = "E402", Error, "an expression that names what is not there";
+    ShellTemplate = "E403", Error, "a template in a place of a script that takes none";
+
     TooManyProblems = "E999", Error, "more problems than are shown";
 
     InputClash = "W001", Warning, "an input hides the output of a task";
     NoEffect = "W002", Warning, "a field without effect";
+    UnknownInput = "W003", Warning, "an input that the schema does not know";
 }
 
 impl fmt::Display for Code {

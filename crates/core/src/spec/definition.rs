@@ -1,11 +1,14 @@
 //! What a workflow's text means once it has been checked: plain data, names resolved to
 //! numbers, every default filled in.
 
+use super::output::OutputSchema;
 use crate::error::ErrorClass;
+use crate::expr::{Expr, ShellLine, Text, Tree};
 use crate::ids::TaskNo;
 use crate::json::Json;
+use crate::output::Output;
 use crate::time::Span;
-use crate::work::ExecutorKind;
+use crate::work::{ArtifactWanted, ExecutorKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -23,6 +26,17 @@ pub struct Definition {
     pub tiers: BTreeMap<Arc<str>, u32>,
     /// In the order of the text; a task's number is its position.
     pub tasks: Vec<Task>,
+    /// Instances that one fan-out may have.
+    pub max_fanout: u32,
+    /// What the run as a whole puts out when it is a success.
+    pub outputs: Option<Outputs>,
+}
+
+/// A map with templates, and the tasks that they name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outputs {
+    pub values: Tree,
+    pub reads: Vec<TaskNo>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -34,8 +48,13 @@ pub struct Task {
     pub depends_on: Vec<Edge>,
     pub on_failure: OnFailure,
     pub allow_failure: bool,
-    /// Static values, a JSON object.
-    pub input: Json,
+    /// Without it, it runs; worked out once, when its dependencies are satisfied.
+    pub condition: Option<Expr>,
+    /// Values, a JSON object, templates in it.
+    pub input: Tree,
+    /// What its output has to look like.
+    pub outputs: Option<OutputSchema>,
+    pub cache: Option<Cache>,
     pub retries: Retries,
     pub on_lost: OnLost,
     /// Of one attempt, from its start.
@@ -44,6 +63,60 @@ pub struct Task {
     pub start_timeout: Span,
     pub tier: Option<Arc<str>>,
     pub priority: i32,
+    /// A group of instances instead of one task.
+    pub fan_out: Option<FanOut>,
+    /// Tasks above it, beside those it depends on, that its expressions name.
+    pub reads: Vec<TaskNo>,
+}
+
+/// A success is taken again while its key is the same and its time is not up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cache {
+    pub key: Text,
+    pub ttl: Span,
+}
+
+/// How many instances there are, and what becomes of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FanOut {
+    /// So many for each item, or so many in all when there are no items.
+    pub parallel: Option<Times>,
+    /// One for each item.
+    pub foreach: Option<Each>,
+    /// Instances at once.
+    pub concurrency: Option<u32>,
+    pub failure_strategy: FailureStrategy,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Times {
+    Fixed(u32),
+    From(Path),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Each {
+    /// A list in the definition.
+    Fixed(Json),
+    From(Path),
+}
+
+/// A place in the output of a task above: `discover.files`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Path {
+    pub task: TaskNo,
+    pub fields: Vec<Arc<str>>,
+}
+
+/// What the failure of an instance means for the others, and for the group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureStrategy {
+    /// The rest go on, then the group fails.
+    CollectErrors,
+    /// The rest are cancelled, and the group fails.
+    FailFast,
+    /// The group succeeds; a failed instance's output is null.
+    IgnoreErrors,
 }
 
 /// What a task does.
@@ -58,6 +131,11 @@ pub enum Action {
 }
 
 impl Action {
+    /// An attempt of it may end with an output of any size.
+    pub const fn puts_out(&self) -> bool {
+        matches!(self, Self::Process(_))
+    }
+
     /// Who carries it out; None for what is settled where it is decided.
     pub const fn executor(&self) -> Option<ExecutorKind> {
         match self {
@@ -72,20 +150,39 @@ impl Action {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Process {
     pub program: Program,
-    pub env: BTreeMap<String, String>,
+    pub env: BTreeMap<String, Variable>,
     /// Relative to the run's directory.
-    pub workdir: Option<String>,
+    pub workdir: Option<Text>,
     pub output: OutputFrom,
     pub kill_grace: Span,
     pub log_bytes_max: u64,
+    pub artifacts: Artifacts,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Program {
     /// A line for `/bin/sh -c`.
-    Shell(Arc<str>),
+    Shell(ShellLine),
     /// Program and arguments, no shell. Never empty.
-    Argv(Arc<[String]>),
+    Argv(Arc<[Text]>),
+}
+
+/// The value of an environment variable.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Variable {
+    /// Secrets may stand among its templates.
+    Text(Text),
+    /// The name of a secret.
+    Secret(Arc<str>),
+}
+
+/// Files between tasks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Artifacts {
+    /// Paths below its workdir that a success leaves.
+    pub out: Arc<[Text]>,
+    /// What is put into its workdir before it starts.
+    pub wanted: Vec<ArtifactWanted>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +259,71 @@ pub enum RetryClasses {
     AllBut(Vec<ErrorClass>),
 }
 
+impl FanOut {
+    /// Tasks whose outputs say how many instances there are, and of what.
+    pub fn reads(&self) -> impl Iterator<Item = TaskNo> {
+        let items = match &self.foreach {
+            Some(Each::From(path)) => Some(path.task),
+            Some(Each::Fixed(_)) | None => None,
+        };
+        let times = match &self.parallel {
+            Some(Times::From(path)) => Some(path.task),
+            Some(Times::Fixed(_)) | None => None,
+        };
+        items.into_iter().chain(times)
+    }
+
+    /// The number of instances, where the definition alone says it.
+    pub fn fixed_count(&self) -> Option<u32> {
+        match (&self.parallel, &self.foreach) {
+            (Some(Times::Fixed(count)), None) => Some(*count),
+            _ => None,
+        }
+    }
+}
+
+impl Task {
+    /// Starting it takes more than what memory holds.
+    pub fn needs_store(&self) -> bool {
+        let wants_files = matches!(&self.action, Action::Process(process) if !process.artifacts.wanted.is_empty());
+        self.cache.is_some() || wants_files
+    }
+
+    /// Why an output is not what it should be, if it is not.
+    pub fn check_output(&self, output: Option<&Json>) -> Result<(), String> {
+        self.outputs.as_ref().map_or(Ok(()), |schema| schema.check(output))
+    }
+
+    /// Its outputs have a schema.
+    pub fn has_output_schema(&self) -> bool {
+        self.outputs.is_some()
+    }
+
+    /// Something has to be worked out from payloads before it can be decided how it starts.
+    pub fn needs_answer(&self) -> bool {
+        let counted = self.fan_out.as_ref().is_some_and(|fan_out| fan_out.fixed_count().is_none());
+        let is_noop = matches!(self.action, Action::Noop) && self.fan_out.is_none();
+        self.condition.is_some() || counted || is_noop && self.fixed_output().is_none()
+    }
+
+    /// What a noop puts out, where nothing has to be worked out for it.
+    pub fn fixed_output(&self) -> Option<&Json> {
+        let input = self.input.fixed().filter(|input| Output::fits_inline(input));
+        input.filter(|_| self.outputs.is_none())
+    }
+}
+
 impl Definition {
+    /// The run puts something out by itself.
+    pub fn has_outputs(&self) -> bool {
+        self.outputs.is_some()
+    }
+
+    /// Tasks that the run's outputs name.
+    pub fn output_reads(&self) -> &[TaskNo] {
+        self.outputs.as_ref().map_or(&[], |outputs| &outputs.reads)
+    }
+
     pub fn task(&self, no: TaskNo) -> &Task {
         &self.tasks[no.position()]
     }

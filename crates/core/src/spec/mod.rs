@@ -14,10 +14,13 @@ pub mod diagnostic;
 pub mod format;
 mod parse;
 pub mod input;
+pub mod output;
+pub mod artifact_path;
 mod schema;
 mod schema_walk;
 
 mod place;
+mod within;
 mod report;
 mod scalar;
 mod tree;

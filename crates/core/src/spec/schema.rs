@@ -1,5 +1,6 @@
-//! The JSON Schema of a run's input, checked when it is deployed: that it compiles, that it
-//! needs nothing from elsewhere, that its defaults obey it, and that using it costs little.
+//! The JSON Schemas of a run's input and of a task's output, checked when they are deployed: that
+//! one compiles, that it needs nothing from elsewhere, that its defaults obey it, and that using it
+//! costs little.
 //!
 //! References are followed here before the validator sees them, since it would follow a
 //! reference to itself until the stack ends, and doubled references for ever.
@@ -40,14 +41,23 @@ impl SchemaProblem {
     }
 }
 
+/// What is checked by a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// A run's input, which is always an object.
+    Input,
+    /// A task's output, which may be anything.
+    Output,
+}
+
 /// Takes the schema from the tree; reports at the offending place inside it.
-pub fn lower(field: Field<'_>, report: &mut Report) -> Option<Value> {
+pub fn lower(field: Field<'_>, of: Of, report: &mut Report) -> Option<Value> {
     if !field.value.is_map() {
         let hint = "write a JSON Schema, such as `{type: object, properties: {…}}`";
         expect::wrong(field, "a JSON Schema", Some(hint), report);
         return None;
     }
-    if field.value.has_broken() {
+    if field.value.has_broken() || expect::template_within(field, report) {
         return None;
     }
     if field.value.count(VALUES_MAX) > VALUES_MAX {
@@ -56,7 +66,7 @@ pub fn lower(field: Field<'_>, report: &mut Report) -> Option<Value> {
         return None;
     }
     let schema = field.value.to_json();
-    let problems = check(&schema);
+    let problems = check(&schema, of);
     for problem in &problems {
         let place = match problem.pointer.as_str() {
             "" => field.name_place,
@@ -70,12 +80,12 @@ pub fn lower(field: Field<'_>, report: &mut Report) -> Option<Value> {
 }
 
 /// Everything that is wrong with a schema.
-pub fn check(schema: &Value) -> Vec<SchemaProblem> {
+pub fn check(schema: &Value, of: Of) -> Vec<SchemaProblem> {
     let mut problems = meta_problems(schema);
     let mut walk = Walk::new(schema);
     walk.run();
     problems.append(&mut walk.problems);
-    if problems.is_empty() {
+    if problems.is_empty() && of == Of::Input {
         problems.extend(refuses_objects(schema));
     }
     problems.truncate(PROBLEMS_MAX);

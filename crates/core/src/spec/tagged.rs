@@ -1,5 +1,5 @@
 //! What one scalar stands for: its tag, its style and its text together. Numbers that cannot be
-//! kept, NUL and templates are refused here, once, whatever field they stand in.
+//! kept and NUL are refused here, once, whatever field they stand in.
 
 use super::code::Code;
 use super::place::Place;
@@ -69,15 +69,17 @@ fn refuse_tag(tag: &Tag, span: Option<granit_parser::Span>, report: &mut Report)
 pub fn scalar_kind<'t>(
     text: Cow<'t, str>,
     (plain, tag): (bool, Tagged),
-    (place, written): (Place, &str),
+    place: Place,
     report: &mut Report,
 ) -> Kind<'t> {
     if tag == Tagged::Unknown {
         return Kind::Broken;
     }
-    if let Some(template) = text.find(TEMPLATE) {
-        refuse_template(&text[template..], place, written, report);
-        return Kind::Broken;
+    if text.contains(TEMPLATE) && matches!(tag, Tagged::No | Tagged::Text) {
+        return match checked_text(text, place, report) {
+            Kind::Text(text) => Kind::Template(text),
+            other => other,
+        };
     }
     if !plain || tag == Tagged::Text {
         return checked_text(text, place, report);
@@ -114,24 +116,6 @@ fn tagged_text<'t>(text: Cow<'t, str>, tag: Tagged, place: Place, report: &mut R
     Kind::Broken
 }
 
-/// Points at the template itself, if it stands in the text as it is written.
-fn refuse_template(template: &str, scalar: Place, written: &str, report: &mut Report) {
-    let place = written.find(TEMPLATE).map_or(scalar, |start| {
-        let rest = &written[start..];
-        let end = rest.find("}}").map_or(TEMPLATE.len(), |end| end + 2);
-        let start = scalar.start as usize + start;
-        Place::new(start, start + end)
-    });
-    let end = template.find("}}").map_or(template.len(), |end| end + 2);
-    let message = format!(
-        "Templates such as {} are not supported by this version.",
-        quoted(&template[..end])
-    );
-    report
-        .add(Code::Template, place, message)
-        .hint("take it out: it would reach the program as it stands");
-}
-
 fn checked_text<'t>(text: Cow<'t, str>, place: Place, report: &mut Report) -> Kind<'t> {
     if text.contains('\0') {
         let message = "Text may not contain the character NUL.";
@@ -148,6 +132,7 @@ pub fn copy_of<'t>(kind: &Kind<'t>) -> Kind<'t> {
         Kind::Int(value) => Kind::Int(*value),
         Kind::Float(value) => Kind::Float(*value),
         Kind::Text(text) => Kind::Text(text.clone()),
+        Kind::Template(text) => Kind::Template(text.clone()),
         Kind::List(_) | Kind::Map(_) | Kind::Broken => Kind::Broken,
     }
 }

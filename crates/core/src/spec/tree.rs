@@ -2,8 +2,10 @@
 //! dropping a tree never recurses and an alias shares the node it names.
 
 use super::place::Place;
+use super::within::within;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::ops::Range;
 
 pub(super) type NodeId = u32;
 
@@ -14,6 +16,8 @@ pub(super) enum Kind<'t> {
     Int(i64),
     Float(f64),
     Text(Cow<'t, str>),
+    /// Text with `${{` in it: for fields that take templates only.
+    Template(Cow<'t, str>),
     List(Vec<NodeId>),
     Map(Vec<Entry<'t>>),
     /// A mistake that was reported already: nobody complains about it again.
@@ -89,6 +93,39 @@ impl<'n> Node<'n> {
         }
     }
 
+    pub fn is_template(self) -> bool {
+        matches!(self.slot().kind, Kind::Template(_))
+    }
+
+    /// Text, with templates or without.
+    pub fn templated(self) -> Option<&'n str> {
+        match &self.slot().kind {
+            Kind::Text(text) | Kind::Template(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Where a piece of its text is written; the whole of it, or its field, when that cannot be
+    /// told.
+    pub fn place_within(self, at: Range<usize>, field: Place) -> Place {
+        let written = self.tree.text.get(self.place().range()).unwrap_or_default();
+        let found = within(self.templated().unwrap_or_default(), written, self.place(), at);
+        let whole = if written.contains('\n') { field } else { self.place() };
+        found.filter(|place| !place.is_empty()).unwrap_or(whole)
+    }
+
+    /// The first text with templates in it.
+    pub fn first_template(self) -> Option<Node<'n>> {
+        match &self.slot().kind {
+            Kind::Template(_) => Some(self),
+            Kind::List(_) => self.items().into_iter().flatten().find_map(Node::first_template),
+            Kind::Map(_) => {
+                self.fields().into_iter().flatten().find_map(|field| field.value.first_template())
+            }
+            _ => None,
+        }
+    }
+
     /// A scalar as text: numbers and booleans as they were written.
     pub fn scalar(self) -> Option<&'n str> {
         match &self.slot().kind {
@@ -96,7 +133,7 @@ impl<'n> Node<'n> {
             Kind::Bool(_) | Kind::Int(_) | Kind::Float(_) => {
                 self.tree.text.get(self.place().range())
             }
-            Kind::Null | Kind::List(_) | Kind::Map(_) | Kind::Broken => None,
+            Kind::Null | Kind::Template(_) | Kind::List(_) | Kind::Map(_) | Kind::Broken => None,
         }
     }
 
@@ -150,6 +187,7 @@ impl<'n> Node<'n> {
             Kind::Bool(_) => "true or false",
             Kind::Int(_) | Kind::Float(_) => "a number",
             Kind::Text(_) => "text",
+            Kind::Template(_) => "a template",
             Kind::List(_) => "a list",
             Kind::Map(_) => "a map",
             Kind::Broken => "broken",
@@ -163,7 +201,7 @@ impl<'n> Node<'n> {
             Kind::Bool(value) => Value::Bool(*value),
             Kind::Int(value) => Value::from(*value),
             Kind::Float(value) => Value::from(*value),
-            Kind::Text(text) => Value::from(text.as_ref()),
+            Kind::Text(text) | Kind::Template(text) => Value::from(text.as_ref()),
             Kind::List(_) => self.items().into_iter().flatten().map(Node::to_json).collect(),
             Kind::Map(_) => Value::Object(
                 self.fields()
@@ -237,6 +275,11 @@ impl<'n> Node<'n> {
 
     /// Follows a JSON pointer as far as it goes, and says where that is.
     pub fn place_of(self, pointer: &str) -> Place {
+        self.follow(pointer).place()
+    }
+
+    /// Follows a JSON pointer as far as it goes.
+    pub fn follow(self, pointer: &str) -> Field<'n> {
         let mut at = Field { name: "", name_place: self.place(), value: self };
         for step in pointer.split('/').skip(1) {
             let step = step.replace("~1", "/").replace("~0", "~");
@@ -254,7 +297,7 @@ impl<'n> Node<'n> {
                 None => break,
             }
         }
-        at.place()
+        at
     }
 }
 

@@ -1,7 +1,8 @@
 //! Two versions of a workflow, task by task. Tasks are told apart by their names, and so are
 //! those they depend on: numbers move when a task is put in between.
 
-use crate::spec::definition::{Definition, Task, When};
+use crate::ids::TaskNo;
+use crate::spec::definition::{Action, Definition, Each, Task, Times, When};
 use serde::Serialize;
 
 /// Names of tasks, in the order of their version.
@@ -32,8 +33,38 @@ fn names<'a>(tasks: impl Iterator<Item = &'a Task>) -> Vec<String> {
 }
 
 fn is_same((before, old): (&Definition, &Task), (after, new): (&Definition, &Task)) -> bool {
-    let without_edges = |task: &Task| Task { depends_on: Vec::new(), ..task.clone() };
-    edges(before, old) == edges(after, new) && without_edges(old) == without_edges(new)
+    edges(before, old) == edges(after, new)
+        && others(before, old) == others(after, new)
+        && without_numbers(old) == without_numbers(new)
+}
+
+/// The task as it is written: numbers of other tasks say nothing.
+fn without_numbers(task: &Task) -> Task {
+    let mut task = Task { depends_on: Vec::new(), reads: Vec::new(), ..task.clone() };
+    numbers(&mut task).into_iter().for_each(|no| *no = TaskNo(0));
+    task
+}
+
+/// Other tasks that its fan-out and its artifacts name, in the order they are written.
+fn others<'a>(definition: &'a Definition, task: &Task) -> Vec<&'a str> {
+    let mut task = task.clone();
+    numbers(&mut task).into_iter().map(|no| &*definition.task(*no).name).collect()
+}
+
+fn numbers(task: &mut Task) -> Vec<&mut TaskNo> {
+    let mut numbers = Vec::new();
+    if let Some(fan_out) = &mut task.fan_out {
+        if let Some(Each::From(path)) = &mut fan_out.foreach {
+            numbers.push(&mut path.task);
+        }
+        if let Some(Times::From(path)) = &mut fan_out.parallel {
+            numbers.push(&mut path.task);
+        }
+    }
+    if let Action::Process(process) = &mut task.action {
+        numbers.extend(process.artifacts.wanted.iter_mut().map(|wanted| &mut wanted.task));
+    }
+    numbers
 }
 
 /// By name, in whatever order they were written.
@@ -75,5 +106,11 @@ mod tests {
             "  a: { noop: {} }\n  b: { noop: {} }\n  c: { noop: {}, depends_on: [a, b] }\n";
         let after = "  n: { noop: {} }\n  b: { noop: {} }\n  a: { noop: {} }\n  c: { noop: {}, depends_on: [b, a] }\n";
         check(before, after, [&["n"], &[], &[]]);
+        let files = "  a: { run: x, artifacts: { out: [f] } }\n";
+        let fan = "  b: { run: x, depends_on: [a], foreach: a.x, parallel: a, artifacts: { in: [a] } }\n  c: { run: \"echo ${{ tasks.a.output }}\", depends_on: [b] }\n";
+        let before = format!("{files}{fan}");
+        check(&before, &format!("  n: {{ noop: {{}} }}\n{before}"), [&["n"], &[], &[]]);
+        let other = format!("{files}{}", fan.replace("foreach: a.x", "foreach: a.y"));
+        check(&before, &other, [&[], &[], &["b"]]);
     }
 }

@@ -4,17 +4,19 @@ use crate::error::TaskError;
 use crate::ids::{RunId, TaskNo};
 use crate::json::Json;
 use crate::kernel::fact::Fact;
+use crate::kernel::group::Group;
 use crate::kernel::row::{
     Attempt, AttemptEnd, AttemptRow, Hold, RunError, RunHead, RunKind, RunProgress, RunStatus,
     Stopping, TaskRow,
 };
 use crate::kernel::rows::Rows;
+use crate::output::Output;
 use crate::plan::dag::graph::Graph;
 use crate::plan::dag::plan::Shape;
-use crate::spec::definition::{Action, Definition};
+use crate::spec::definition::{Action, Definition, Task};
 use crate::time::Timestamp;
 use crate::view::word::{Reason, Shown, Word};
-use crate::view::words::words;
+use crate::view::words::{instance_word, words};
 use crate::work::ExecutorKind;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -44,7 +46,13 @@ pub struct RunView {
     pub finished_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<RunError>,
-    /// `total`, then tasks by state; only states that occur.
+    /// What the workflow's `outputs` came to. Not in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<Json>,
+    /// Instead of `output`, when it is too large to be shown with everything else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_blob: Option<BlobView>,
+    /// `total`, then tasks by state; only states that occur. A fan-out is one task.
     pub tasks: BTreeMap<&'static str, u32>,
 }
 
@@ -63,10 +71,17 @@ pub struct TaskView {
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<u32>,
+    /// How many instances a fan-out has; for an instance, its group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
+    /// A fan-out's instances by state, those never opened included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instances: Option<BTreeMap<&'static str, u32>>,
     pub kind: &'static str,
     pub status: Word,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The number of its current attempt; of a fan-out, the highest that an instance has used.
     pub attempt: u32,
     pub tries: u32,
     pub tries_max: u32,
@@ -89,8 +104,28 @@ pub struct TaskView {
     pub input: Option<Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Json>,
+    /// Instead of `output`, when it is too large to be shown with everything else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_blob: Option<BlobView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<TaskError>,
+}
+
+/// An output in the blob store.
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BlobView {
+    pub bytes: u64,
+    pub sha256: String,
+}
+
+impl BlobView {
+    fn of(output: &Output) -> Option<Self> {
+        match output {
+            Output::Inline(_) => None,
+            Output::Blob(blob) => Some(Self { bytes: blob.bytes, sha256: blob.hex() }),
+        }
+    }
 }
 
 /// One attempt of a task's history, the current one last.
@@ -107,6 +142,9 @@ pub struct AttemptView {
     pub finished_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Json>,
+    /// Instead of `output`, when it is too large to be shown with everything else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_blob: Option<BlobView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<TaskError>,
 }
@@ -129,6 +167,8 @@ pub fn show(
         .map(|no| task_view(definition, no, shown[no.position()], rows.get(no)))
         .collect();
     let mut run = run_view(head, progress);
+    run.output = progress.output.as_ref().and_then(|output| output.inline().cloned());
+    run.output_blob = progress.output.as_ref().and_then(BlobView::of);
     run.tasks = BTreeMap::from([("total", progress.counts.total)]);
     for shown in &shown {
         *run.tasks.entry(shown.word.text()).or_default() += 1;
@@ -136,7 +176,8 @@ pub fn show(
     (run, tasks)
 }
 
-/// A run for a list: counts of stored facts only, from the run's row alone.
+/// A run for a list: counts of stored facts only, from the run's row alone, and no output, which
+/// may be large.
 pub fn run_view(head: &RunHead, progress: &RunProgress) -> RunView {
     let counts = &progress.counts;
     let stored = [
@@ -165,12 +206,29 @@ pub fn run_view(head: &RunHead, progress: &RunProgress) -> RunView {
         started_at: progress.started_at,
         finished_at: progress.finished_at,
         error: progress.error.clone(),
+        output: None,
+        output_blob: None,
         tasks,
+    }
+}
+
+/// One instance of a group: its own row, and its group's.
+pub fn instance(
+    definition: &Definition,
+    (group, row): (&TaskRow, &TaskRow),
+    now: Timestamp,
+) -> TaskView {
+    let shown = instance_word(group, row, now);
+    TaskView {
+        index: row.task.index,
+        count: group.group.as_ref().map(|group| group.count),
+        ..task_view(definition, row.task.no, shown, Some(row))
     }
 }
 
 fn task_view(definition: &Definition, no: TaskNo, shown: Shown, row: Option<&TaskRow>) -> TaskView {
     let task = definition.task(no);
+    let group = row.and_then(|row| group_of(task, row));
     let attempt = row.and_then(|row| row.attempt.as_ref());
     TaskView {
         name: task.name.to_string(),
@@ -181,7 +239,7 @@ fn task_view(definition: &Definition, no: TaskNo, shown: Shown, row: Option<&Tas
             .reason
             .map(|reason| reason_text(definition, reason))
             .or_else(|| row.and_then(refusal)),
-        attempt: row.map_or(0, |row| row.attempts),
+        attempt: row.map_or(0, |row| row.group.as_ref().map_or(row.attempts, |it| it.attempts)),
         tries: row.map_or(0, |row| row.tries),
         tries_max: task.retries.max + 1,
         losses: row.map_or(0, |row| row.losses),
@@ -189,17 +247,49 @@ fn task_view(definition: &Definition, no: TaskNo, shown: Shown, row: Option<&Tas
         held: row.and_then(|row| row.hold.as_deref().cloned()),
         stopping: row.and_then(|row| row.stopping),
         retry_at: row.and_then(|row| row.until),
-        started_at: attempt.and_then(|attempt| attempt.started_at),
+        started_at: match &group {
+            Some(group) => group.opened_at,
+            None => attempt.and_then(|attempt| attempt.started_at),
+        },
         finished_at: row.and_then(|row| row.settled_at),
-        input: Some(&task.input).filter(|input| **input != Json::empty_object()).cloned(),
-        output: row.and_then(|row| row.output.clone()),
-        error: attempt.filter(|_| shows_error(row)).and_then(error),
+        input: Some(task.input.written()).filter(|input| *input != Json::empty_object()),
+        output: row.and_then(|row| row.output.as_ref()?.inline().cloned()),
+        output_blob: row.and_then(|row| row.output.as_ref()).and_then(BlobView::of),
+        count: group.as_ref().map(|group| group.count),
+        instances: group.as_ref().map(instances),
+        error: row.filter(|row| shows_error(row)).and_then(TaskRow::failure).cloned(),
     }
 }
 
+/// How far a fan-out is, once that is known. One without items never opens; one that went back is
+/// as unknown as before it opened.
+fn group_of(task: &Task, row: &TaskRow) -> Option<Group> {
+    let is_empty = || {
+        let is_group = task.fan_out.is_some() && row.task.index.is_none();
+        (is_group && row.fact == Fact::Success).then(Group::default)
+    };
+    row.group.as_deref().copied().filter(|group| group.count > 0).or_else(is_empty)
+}
+
+/// `total`, then instances by state; only states that occur. Which of them run and which wait is
+/// not in the group's row.
+fn instances(group: &Group) -> BTreeMap<&'static str, u32> {
+    let never = group.count - group.next;
+    let counted = [
+        ("success", group.success),
+        ("failed", group.failed),
+        ("cancelled", group.cancelled + if group.closed.is_some() { never } else { 0 }),
+        ("running", group.unsettled()),
+        ("pending", if group.closed.is_some() { 0 } else { never }),
+    ];
+    let mut shown: BTreeMap<_, _> = counted.into_iter().filter(|(_, n)| *n > 0).collect();
+    shown.insert("total", group.count);
+    shown
+}
+
 /// The last attempt's error belongs to the task until another attempt takes its place.
-fn shows_error(row: Option<&TaskRow>) -> bool {
-    row.is_some_and(|row| matches!(row.fact, Fact::Failed | Fact::Delayed))
+fn shows_error(row: &TaskRow) -> bool {
+    matches!(row.fact, Fact::Failed | Fact::Delayed)
 }
 
 fn reason_text(definition: &Definition, reason: Reason) -> String {
@@ -229,6 +319,7 @@ fn error(attempt: &Attempt) -> Option<TaskError> {
     match attempt.end.as_ref()? {
         AttemptEnd::Failed(error) => Some((**error).clone()),
         AttemptEnd::Success
+        | AttemptEnd::Cached
         | AttemptEnd::Cancelled
         | AttemptEnd::Abandoned
         | AttemptEnd::Refused(_) => None,
@@ -242,7 +333,7 @@ pub fn attempts(history: &[AttemptRow], row: &TaskRow) -> Vec<AttemptView> {
     superseded.chain(current).collect()
 }
 
-fn attempt_view(attempt: &Attempt, output: Option<&Json>) -> AttemptView {
+fn attempt_view(attempt: &Attempt, output: Option<&Output>) -> AttemptView {
     AttemptView {
         attempt: attempt.number,
         id: attempt.id.to_string(),
@@ -250,6 +341,7 @@ fn attempt_view(attempt: &Attempt, output: Option<&Json>) -> AttemptView {
             None if attempt.started_at.is_some() => "running",
             None => "dispatched",
             Some(AttemptEnd::Success) => "success",
+            Some(AttemptEnd::Cached) => "cached",
             Some(AttemptEnd::Failed(_)) => "failed",
             Some(AttemptEnd::Cancelled) => "cancelled",
             Some(AttemptEnd::Abandoned) => "abandoned",
@@ -258,7 +350,8 @@ fn attempt_view(attempt: &Attempt, output: Option<&Json>) -> AttemptView {
         dispatched_at: attempt.dispatched_at,
         started_at: attempt.started_at,
         finished_at: attempt.finished_at,
-        output: output.cloned(),
+        output: output.and_then(|output| output.inline().cloned()),
+        output_blob: output.and_then(BlobView::of),
         error: error(attempt),
     }
 }

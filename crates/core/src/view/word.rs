@@ -62,6 +62,10 @@ pub enum Reason {
     RunTimeout,
     /// Its own condition was false.
     Condition,
+    /// Another instance of its group failed.
+    FailFast,
+    /// Its success is that of an earlier run.
+    Cached,
 }
 
 impl Reason {
@@ -73,6 +77,8 @@ impl Reason {
             Self::RunCancelled => "run_cancelled",
             Self::RunTimeout => "run_timeout",
             Self::Condition => "condition",
+            Self::FailFast => "fail_fast",
+            Self::Cached => "cached",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::ids::TaskNo;
 use crate::kernel::fact::Fact;
-use crate::kernel::row::{CancelCause, Cancelled, RunProgress, TaskRow};
+use crate::kernel::row::{AttemptEnd, CancelCause, Cancelled, RunProgress, TaskRow};
 use crate::kernel::rows::Rows;
 use crate::plan::dag::edge::{Doom, EdgeState};
 use crate::plan::dag::graph::EdgeNo;
@@ -12,8 +12,57 @@ use crate::view::word::{Reason, Shown, Word};
 
 /// One word for each task, in task order.
 pub fn words(shape: Shape<'_>, progress: &RunProgress, rows: &Rows, now: Timestamp) -> Vec<Shown> {
-    let view = View { shape, rows, plan: Plan::new(shape, rows), progress, now };
+    let plan = Plan::new(shape, rows);
+    let view = View { shape, rows, plan: &plan, progress, now };
     shape.graph.tasks().map(|no| view.shown(no)).collect()
+}
+
+/// The word for one task, by a plan that is known to be true.
+pub fn word(
+    shape: Shape<'_>,
+    (progress, rows): (&RunProgress, &Rows),
+    plan: &Plan,
+    (no, now): (TaskNo, Timestamp),
+) -> Word {
+    View { shape, rows, plan, progress, now }.shown(no).word
+}
+
+/// The word for one instance of a group. A group's hold is its instances' too.
+pub fn instance_word(group: &TaskRow, row: &TaskRow, now: Timestamp) -> Shown {
+    let is_held = row.hold.is_some() || group.hold.is_some();
+    let waits = if is_held { Held::Yes } else { Held::No };
+    stored(row, waits, now).unwrap_or(Shown { word: Word::Pending, reason: None })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Yes,
+    No,
+}
+
+/// What a row says by itself; None when that follows from other tasks.
+fn stored(row: &TaskRow, held: Held, now: Timestamp) -> Option<Shown> {
+    let plain = |word| Shown { word, reason: None };
+    let is_due = row.until.is_some_and(|until| until <= now);
+    Some(match row.fact {
+        Fact::None => return None,
+        Fact::Dispatched => plain(Word::Dispatched),
+        Fact::Running | Fact::Open => plain(Word::Running),
+        Fact::Waiting => plain(Word::Waiting),
+        Fact::WorkerDone => plain(Word::WorkerDone),
+        Fact::Success if is_cached(row) => {
+            Shown { word: Word::Success, reason: Some(Reason::Cached) }
+        }
+        Fact::Success => plain(Word::Success),
+        Fact::Failed => plain(Word::Failed),
+        Fact::Cancelled => {
+            Shown { word: Word::Cancelled, reason: row.cancelled.and_then(cancel_reason) }
+        }
+        Fact::Skipped => Shown { word: Word::Skipped, reason: Some(Reason::Condition) },
+        Fact::Delayed if held == Held::Yes => plain(Word::Paused),
+        Fact::Delayed if is_due => plain(Word::Ready),
+        Fact::Delayed => plain(Word::Pending),
+    })
 }
 
 /// Being named needs no reason.
@@ -23,42 +72,29 @@ const fn cancel_reason(why: Cancelled) -> Option<Reason> {
         Cancelled::UpstreamCancelled => Some(Reason::UpstreamCancelled),
         Cancelled::RunCancelled => Some(Reason::RunCancelled),
         Cancelled::RunTimeout => Some(Reason::RunTimeout),
+        Cancelled::FailFast => Some(Reason::FailFast),
     }
+}
+
+/// Its success is a former one's.
+fn is_cached(row: &TaskRow) -> bool {
+    let end = row.attempt.as_ref().and_then(|attempt| attempt.end.as_ref());
+    end == Some(&AttemptEnd::Cached)
 }
 
 struct View<'a> {
     shape: Shape<'a>,
     rows: &'a Rows,
-    plan: Plan,
+    plan: &'a Plan,
     progress: &'a RunProgress,
     now: Timestamp,
 }
 
 impl View<'_> {
     fn shown(&self, no: TaskNo) -> Shown {
-        let plain = |word| Shown { word, reason: None };
-        let row = self.rows.get(no);
-        match self.rows.fact(no) {
-            Fact::Dispatched => plain(Word::Dispatched),
-            Fact::Running => plain(Word::Running),
-            Fact::Waiting => plain(Word::Waiting),
-            Fact::WorkerDone => plain(Word::WorkerDone),
-            Fact::Success => plain(Word::Success),
-            Fact::Failed => plain(Word::Failed),
-            Fact::Cancelled => {
-                let reason = row.and_then(|row| row.cancelled).and_then(cancel_reason);
-                Shown { word: Word::Cancelled, reason }
-            }
-            Fact::Skipped => Shown { word: Word::Skipped, reason: Some(Reason::Condition) },
-            Fact::None => self.derived(no),
-            Fact::Delayed if self.rows.is_held(no) => plain(Word::Paused),
-            Fact::Delayed if row.is_some_and(|row| self.is_due(row)) => plain(Word::Ready),
-            Fact::Delayed => plain(Word::Pending),
-        }
-    }
-
-    fn is_due(&self, row: &TaskRow) -> bool {
-        row.until.is_some_and(|until| until <= self.now)
+        let held = if self.rows.is_held(no) { Held::Yes } else { Held::No };
+        let own = self.rows.get(no).and_then(|row| stored(row, held, self.now));
+        own.unwrap_or_else(|| self.derived(no))
     }
 
     /// Blocked over cancelled over skipped; then what holds it, then what it waits for.

@@ -1,13 +1,20 @@
 //! Cancel by force: for work that does not die, or whose executor does not answer. The record
 //! says that it was abandoned; whoever holds the attempt goes on trying to end it.
 
-use crate::ids::{RunKey, TaskNo, Ticket};
-use crate::kernel::row::{AttemptEnd, RunStatus, Stopping};
+use crate::ids::{RunKey, TaskRef, Ticket};
+use crate::kernel::row::{AttemptEnd, RunStatus, Stopping, TaskRow};
 use crate::kernel::transition::Event;
 use crate::time::Timestamp;
 use crate::world::input::{Refusal, Reply};
 use crate::world::report::step;
 use crate::world::state::World;
+
+/// Whether those that are given up have been told to stop before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Before,
+    Now,
+}
 
 impl World {
     /// Cancels the run, unless that has begun, and waits for nobody.
@@ -17,19 +24,13 @@ impl World {
         key: RunKey,
         by: &str,
     ) -> Result<Reply, Refusal> {
-        let has_begun = self.run_mut(key).progress.status == RunStatus::Cancelling;
-        if !has_begun {
+        let mut told = Told::Before;
+        if self.run_mut(key).progress.status != RunStatus::Cancelling {
             self.cancel_run(now, key, by)?;
+            told = Told::Now;
         }
-        let rows = self.run_mut(key).rows.iter();
-        let live: Vec<TaskNo> =
-            rows.filter(|row| row.fact.is_live()).map(|row| row.task.no).collect();
-        for no in live {
-            if has_begun {
-                self.stop_once_more(key, no);
-            }
-            self.abandon(now, key, no);
-        }
+        let live = live_among(self.run_mut(key).all_rows());
+        self.abandon_all(now, key, &live, told);
         Ok(Reply::Done)
     }
 
@@ -38,36 +39,47 @@ impl World {
         &mut self,
         now: Timestamp,
         key: RunKey,
-        no: TaskNo,
+        task: TaskRef,
     ) -> Result<Reply, Refusal> {
-        let run = self.run_mut(key);
-        if run.plan.is_settled(&run.rows, no) {
+        if self.run_mut(key).is_settled(task) {
             return Err(Refusal::TaskSettled);
         }
-        if self.is_being_cancelled(key, no) {
-            self.stop_once_more(key, no);
-        } else {
-            self.cancel_task(now, key, no)?;
+        let mut told = Told::Before;
+        if !self.run_mut(key).is_being_cancelled(task) {
+            self.cancel_task(now, key, task)?;
+            told = Told::Now;
         }
-        if self.run_mut(key).rows.fact(no).is_live() {
-            self.abandon(now, key, no);
-        }
+        let rows = self.run_mut(key).all_rows();
+        let is_meant = |row: &&TaskRow| {
+            row.task.no == task.no && (task.index.is_none() || row.task.index == task.index)
+        };
+        let live = live_among(rows.filter(is_meant));
+        self.abandon_all(now, key, &live, told);
         Ok(Reply::Done)
     }
 
-    /// The first order may have been lost with the world that gave it. Whatever else is heard
-    /// of the attempt comes too late: this is the last word that its executor gets.
-    fn stop_once_more(&mut self, key: RunKey, no: TaskNo) {
-        self.stop(key, no, Stopping::Cancel, |_| {});
+    fn abandon_all(&mut self, now: Timestamp, key: RunKey, live: &[TaskRef], told: Told) {
+        for task in live {
+            // The first order may have been lost with the world that gave it. Whatever else is
+            // heard of the attempt comes too late: this is the last word that its executor gets.
+            if told == Told::Before {
+                self.stop(key, *task, Stopping::Cancel, |_| {});
+            }
+            self.abandon(now, key, *task);
+        }
     }
 
-    fn abandon(&mut self, now: Timestamp, key: RunKey, no: TaskNo) {
-        let row = self.run_mut(key).rows.get(no).expect("a live task has a row");
+    fn abandon(&mut self, now: Timestamp, key: RunKey, task: TaskRef) {
+        let row = self.run_mut(key).row(task).expect("a live task has a row");
         let attempt = row.attempt.as_ref().expect("a live task has an attempt").id;
-        let ticket = Ticket { run: key, task: row.task, attempt };
+        let ticket = Ticket { run: key, task, attempt };
         self.close_attempt(now, ticket, AttemptEnd::Abandoned, |row| {
             step(row, Event::Cancelled);
             row.hold = None;
         });
     }
+}
+
+fn live_among<'a>(rows: impl Iterator<Item = &'a TaskRow>) -> Vec<TaskRef> {
+    rows.filter(|row| row.fact.is_live()).map(|row| row.task).collect()
 }

@@ -92,6 +92,7 @@ impl World {
             opened_at: Some(now),
             finished_at: None,
             error: None,
+            output: None,
             counts: Counts {
                 total: u32::try_from(tasks).expect("bounded by TASKS_MAX"),
                 ..Counts::default()

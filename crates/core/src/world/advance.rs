@@ -1,12 +1,15 @@
 //! From what is open to what is dispatched, and from the last outcome to the end of a run.
 
-use crate::error::ErrorClass;
+use crate::error::{ErrorClass, TaskError};
+use crate::evaluate::{Asked, Instance, Surroundings};
 use crate::ids::{AttemptId, RunKey, TaskNo, TaskRef, Ticket};
+use crate::kernel::fact::Fact;
 use crate::kernel::row::{
     Attempt, AttemptEnd, AttemptRow, CancelCause, RunError, RunStatus, TaskRow,
 };
 use crate::kernel::transition::Event;
 use crate::launch::StartAttempt;
+use crate::output::Output;
 use crate::plan::dag::outcome::{Verdict, outcome, verdict};
 use crate::spec::definition::Action;
 use crate::time::Timestamp;
@@ -14,6 +17,7 @@ use crate::world::batch::{Change, Effect};
 use crate::world::report::step;
 use crate::world::run::Run;
 use crate::world::state::World;
+use std::sync::Arc;
 
 impl World {
     /// Opens and dispatches what it can, until there is nothing more or the batch is full.
@@ -35,27 +39,42 @@ impl World {
             return;
         }
         let task = run.blueprint.definition.task(no);
+        if run.rows.fact(no) == Fact::Delayed {
+            // It has been decided that it runs, once and for all its attempts.
+            return self.enqueue(key, no);
+        }
+        if task.needs_answer() && !run.passed.contains(&no) {
+            return self.ask(now, key, Asked::Opening(no));
+        }
+        if let Some(fan_out) = &task.fan_out {
+            let count = fan_out.fixed_count().expect("any other is asked for");
+            return self.open_group(now, (key, no), count, None);
+        }
         if !matches!(task.action, Action::Noop) {
             return self.enqueue(key, no);
         }
-        let output = task.input.clone();
-        self.draft.weigh(output.as_str().len());
-        self.change(key, no, |row| {
-            step(row, Event::DecidedSuccess);
-            row.settled_at = Some(now);
-            row.output = Some(output);
-        });
-        self.draft.task(key, TaskRef::plain(no));
-        self.follow(key, no);
-        self.ending.insert(key);
+        let output = task.fixed_output().expect("any other is asked for");
+        let output = Output::Inline(output.clone());
+        self.decide(now, TaskRef::plain(no), key, Ok(output));
     }
 
+    /// The task whose turn it is; of a group, the instance.
     fn dispatch(&mut self, now: Timestamp, key: RunKey, no: TaskNo) {
+        let is_group = self.run_mut(key).blueprint.definition.task(no).fan_out.is_some();
+        if !is_group {
+            return self.dispatch_one(now, key, TaskRef::plain(no));
+        }
+        if let Some(task) = self.take_turn(key, no) {
+            self.dispatch_one(now, key, task);
+            self.turn(now, key, no);
+        }
+    }
+
+    fn dispatch_one(&mut self, now: Timestamp, key: RunKey, task: TaskRef) {
         let (ms, chance) = self.chance.id_parts(now);
         let id = AttemptId::from_parts(ms, chance);
         let mut superseded = None;
-        self.change(key, no, |row| {
-            step(row, Event::Dispatched);
+        self.change(key, task, |row| {
             superseded = supersede(row);
             row.attempts += 1;
             row.attempt = Some(Attempt {
@@ -66,18 +85,18 @@ impl World {
                 finished_at: None,
                 end: None,
             });
+            step(row, Event::Dispatched);
         });
         if let Some(attempt) = superseded {
             self.draft.add(Change::NewAttempt(key, attempt));
         }
-        self.draft.task(key, TaskRef::plain(no));
-        self.start_again(Ticket { run: key, task: TaskRef::plain(no), attempt: id });
+        self.draft.task(key, task);
+        self.start_again(now, Ticket { run: key, task, attempt: id });
     }
 
     /// Hands the current attempt to its executor.
-    pub(super) fn start_again(&mut self, ticket: Ticket) {
-        let run = self.runs.get(&ticket.run).expect("callers hold keys of active runs");
-        let start = start_attempt(run, ticket);
+    pub(super) fn start_again(&mut self, now: Timestamp, ticket: Ticket) {
+        let start = self.run_mut(ticket.run).start_attempt(ticket, now);
         self.effect(Effect::Start(start));
     }
 
@@ -85,10 +104,15 @@ impl World {
     pub(super) fn close(&mut self, now: Timestamp) -> Vec<RunKey> {
         let mut closed = Vec::new();
         for key in std::mem::take(&mut self.ending) {
-            if self.runs.get(&key).is_some_and(Run::is_over) {
-                self.end_run(now, key);
-                closed.push(key);
+            if !self.runs.get(&key).is_some_and(Run::is_over) {
+                continue;
             }
+            if self.run_mut(key).lacks_output() {
+                self.ask(now, key, Asked::RunOutput);
+                continue;
+            }
+            self.end_run(now, key);
+            closed.push(key);
         }
         closed
     }
@@ -96,7 +120,17 @@ impl World {
     fn end_run(&mut self, now: Timestamp, key: RunKey) {
         self.disarm_run(key);
         let run = self.run_mut(key);
-        let (status, error) = ending(run);
+        let (mut status, mut error) = ending(run);
+        run.progress.output = match run.output.take().filter(|_| status == RunStatus::Success) {
+            None => None,
+            Some(Ok(output)) => Some(output),
+            Some(Err(TaskError { class, message, .. })) => {
+                status = RunStatus::Failed;
+                let message = format!("the outputs of the run: {message}");
+                error = Some(RunError { class, message });
+                None
+            }
+        };
         run.progress.status = status;
         run.progress.error = error;
         run.progress.finished_at = Some(now);
@@ -109,29 +143,43 @@ impl World {
 /// What goes into the history when an attempt gives way to another. A refused one leaves
 /// nothing: its number is used again.
 pub(super) fn supersede(row: &mut TaskRow) -> Option<AttemptRow> {
-    let attempt = row.attempt.take()?;
     let output = row.output.take();
+    let attempt = row.attempt.take()?;
     let refused = matches!(attempt.end, Some(AttemptEnd::Refused(_)));
     (!refused).then_some(AttemptRow { task: row.task, attempt, output })
 }
 
-fn start_attempt(run: &Run, ticket: Ticket) -> StartAttempt {
-    let no = ticket.task.no;
-    let row = run.rows.get(no).expect("a dispatched task has a row");
-    let edges = run.blueprint.graph.upstream(no).iter();
-    StartAttempt {
-        ticket,
-        run: run.head.id,
-        attempt: row.attempts,
-        definition: run.blueprint.definition.clone(),
-        run_input: run.head.input.clone(),
-        workdir: run.workdir.clone(),
-        upstream: edges
-            .map(|edge| {
-                let output = run.rows.get(edge.upstream).and_then(|row| row.output.clone());
-                (edge.upstream, output)
-            })
-            .collect(),
+impl Run {
+    fn start_attempt(&mut self, ticket: Ticket, now: Timestamp) -> StartAttempt {
+        let TaskRef { no, index } = ticket.task;
+        let row = self.row(ticket.task).expect("a dispatched task has a row");
+        let attempt = row.attempts;
+        let count = self.group(no).map_or(0, |group| group.count);
+        let instance = index.map(|index| Instance {
+            index,
+            count,
+            items: self.groups.get(&no).and_then(|instances| instances.items.clone()),
+        });
+        StartAttempt {
+            ticket,
+            attempt,
+            workdir: self.workdir.clone(),
+            around: self.shared_surroundings(no, now),
+            instance,
+        }
+    }
+
+    /// Made once for all instances of a group, unless something above it may still change.
+    fn shared_surroundings(&mut self, no: TaskNo, now: Timestamp) -> Arc<Surroundings> {
+        if let Some(around) = self.groups.get(&no).and_then(|group| group.around.clone()) {
+            return around;
+        }
+        let around = Arc::new(self.surroundings(Some(no), now));
+        let is_fixed = around.upstream.iter().all(|upstream| upstream.word.is_settled());
+        if let Some(group) = self.groups.get_mut(&no).filter(|_| is_fixed) {
+            group.around = Some(Arc::clone(&around));
+        }
+        around
     }
 }
 
@@ -165,12 +213,11 @@ fn cancelled(message: String) -> RunError {
 
 fn task_error(run: &Run, no: TaskNo) -> RunError {
     let name = &run.blueprint.definition.task(no).name;
-    let end = run.rows.get(no).and_then(|row| row.attempt.as_ref()?.end.as_ref());
-    match end {
-        Some(AttemptEnd::Failed(error)) => RunError {
+    match run.rows.get(no).and_then(TaskRow::failure) {
+        Some(error) => RunError {
             class: error.class,
             message: format!("task '{name}' failed: {}", error.message),
         },
-        _ => RunError { class: ErrorClass::Internal, message: format!("task '{name}' failed") },
+        None => RunError { class: ErrorClass::Internal, message: format!("task '{name}' failed") },
     }
 }

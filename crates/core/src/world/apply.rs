@@ -1,6 +1,6 @@
 //! The entrance: which input goes where, and what it needs to be given first.
 
-use crate::ids::{RunKey, TaskNo};
+use crate::ids::{RunKey, TaskRef};
 use crate::kernel::fact::Fact;
 use crate::time::Timestamp;
 use crate::work::ReportKind;
@@ -14,12 +14,14 @@ impl World {
     /// What has to be read before this input can be applied.
     pub fn needs(&self, input: &Input) -> Vec<Need> {
         match input {
-            Input::Report(_) | Input::Forget(_) | Input::Admin(_) => Vec::new(),
+            Input::Report(_) | Input::Answer(_) | Input::Forget(_) | Input::Admin(_) => Vec::new(),
             Input::Deploy(deploy) => self.needs_workflow(&deploy.definition.name),
             Input::DeleteWorkflow(delete) => self.needs_workflow(&delete.name),
             Input::Trigger(trigger) => self.needs_version(trigger),
-            Input::Command(command) if self.by_id.contains_key(&command.run) => Vec::new(),
-            Input::Command(command) => vec![Need::Run(command.run)],
+            Input::Command(command) => match self.by_id.get(&command.run) {
+                Some(key) if !self.lacks_outputs(*key, &command.order) => Vec::new(),
+                _ => vec![Need::Run(command.run)],
+            },
             Input::Recorded(_, input) => self.needs(input),
         }
     }
@@ -53,6 +55,7 @@ impl World {
             Input::DeleteWorkflow(delete) => self.delete_workflow(now, &delete, found.workflow),
             Input::Trigger(trigger) => self.trigger(now, trigger, found),
             Input::Report(report) => self.report(now, report),
+            Input::Answer(answer) => self.answer(now, answer),
             Input::Command(command) => self.command(now, &command, found.run),
             Input::Forget(forget) => Ok(self.forget(&forget)),
             Input::Admin(admin) => Ok(self.administer(admin)),
@@ -81,27 +84,30 @@ impl World {
         let Some(key) = self.by_id.get(&command.run).copied() else {
             return self.command_on_departed(now, command, found);
         };
+        if self.lacks_outputs(key, &command.order) {
+            self.restore_outputs(key, found.as_ref())?;
+        }
         match &command.order {
             Order::Run(Verb::Pause) => self.pause_run(now, key, &command.by),
             Order::Run(Verb::Resume) => self.resume_run(now, key),
             Order::Run(Verb::Cancel) => self.cancel_run(now, key, &command.by),
             Order::Run(Verb::ForceCancel) => self.abandon_run(now, key, &command.by),
             Order::Run(Verb::Retry) => self.retry(now, key, None),
-            Order::Task(name, verb) => {
-                let no = self.run_mut(key).task_no(name)?;
+            Order::Task(named, verb) => {
+                let task = self.run_mut(key).named(named)?;
                 match verb {
-                    Verb::Pause => self.pause_task(now, key, no, &command.by),
-                    Verb::Resume => self.resume_task(now, key, no),
-                    Verb::Cancel => self.cancel_task(now, key, no),
-                    Verb::ForceCancel => self.abandon_task(now, key, no),
-                    Verb::Retry => self.retry(now, key, Some(&[no])),
+                    Verb::Pause => self.pause_task(now, key, task, &command.by),
+                    Verb::Resume => self.resume_task(now, key, task),
+                    Verb::Cancel => self.cancel_task(now, key, task),
+                    Verb::ForceCancel => self.abandon_task(now, key, task),
+                    Verb::Retry => self.retry(now, key, Some(&[task])),
                 }
             }
             Order::RetryTasks(names) if names.is_empty() => Err(Refusal::TaskNotFailed),
             Order::RetryTasks(names) => {
                 let run = self.run_mut(key);
-                let tasks: Vec<TaskNo> =
-                    names.iter().map(|name| run.task_no(name)).collect::<Result<_, _>>()?;
+                let plain = |name| run.task_no(name).map(TaskRef::plain);
+                let tasks: Vec<TaskRef> = names.iter().map(plain).collect::<Result<_, _>>()?;
                 self.retry(now, key, Some(&tasks))
             }
         }
@@ -146,17 +152,22 @@ impl World {
             self.gather.hurry();
             match timer {
                 Timer { run, task: None, .. } => self.run_timed_out(now, run),
-                Timer { run, task: Some(task), .. } => self.task_due(now, run, task.no),
+                Timer { run, task: Some(task), .. } => self.task_due(now, run, task),
             }
         }
     }
 
-    fn task_due(&mut self, now: Timestamp, key: RunKey, no: TaskNo) {
+    fn task_due(&mut self, now: Timestamp, key: RunKey, task: TaskRef) {
         let run = self.runs.get(&key).expect("timers are disarmed with their run");
-        match run.rows.fact(no) {
+        let fact = run.row(task).map_or(Fact::None, |row| row.fact);
+        match (fact, task.index) {
+            (Fact::Dispatched | Fact::Running, _) => self.attempt_timed_out(key, task),
+            (Fact::Delayed, Some(index)) => {
+                self.instance_due(now, key, (task.no, index));
+                self.after_instance(now, key, task.no);
+            }
             // If it is held, or its run is, a resume looks again.
-            Fact::Delayed if run.is_startable(no, now) => self.enqueue(key, no),
-            Fact::Dispatched | Fact::Running => self.attempt_timed_out(key, no),
+            (Fact::Delayed, None) if run.is_startable(task.no, now) => self.enqueue(key, task.no),
             _ => {}
         }
     }
@@ -184,6 +195,7 @@ impl Patience {
             | Input::DeleteWorkflow(_)
             | Input::Trigger(_)
             | Input::Command(_)
+            | Input::Answer(_)
             | Input::Forget(_)
             | Input::Admin(_)
             | Input::Recorded(..) => Self::None,

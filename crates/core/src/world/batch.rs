@@ -1,6 +1,8 @@
 //! What a decision leaves behind: changes to make durable, then effects to carry out.
 
-use crate::ids::{AttemptId, RunId, RunKey, Ticket, TokenId};
+use crate::evaluate;
+use crate::ids::{AttemptId, RunId, RunKey, TaskNo, Ticket, TokenId};
+use crate::kernel::cache::CacheRow;
 use crate::kernel::record::{AuditRow, KeyRow, TokenRow};
 use crate::kernel::row::{AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow};
 use crate::launch::StartAttempt;
@@ -24,6 +26,13 @@ pub enum Change {
     DropRun(RunKey, u64),
     /// Keys from before this moment whose run is gone, or that never had one.
     DropKeys(Timestamp),
+    /// A success to be taken instead of running again; a later one under its key replaces it.
+    PutCache(CacheRow),
+    /// Cached successes whose time was up at this moment.
+    DropCache(Timestamp),
+    /// A group goes back: what its instances were goes into the history, and they have no rows
+    /// any more.
+    SendBackInstances(RunKey, TaskNo),
     /// Numbers that stay used although no row shows it any more.
     Marks {
         next_run: u64,
@@ -41,6 +50,8 @@ pub enum Change {
 pub enum Effect {
     Start(StartAttempt),
     Stop(ExecutorKind, Stop),
+    /// Work an answer out of payloads.
+    Evaluate(evaluate::Question),
     /// Ask the executor what became of it.
     Reattach(ExecutorKind, Question),
     /// The attempt's end is durable: its executor may forget it.

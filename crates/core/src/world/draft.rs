@@ -24,8 +24,16 @@ pub struct Draft {
 
 impl Draft {
     pub fn task(&mut self, run: RunKey, task: TaskRef) {
-        self.tasks.insert((run, task));
+        self.insert(run, task);
         self.run(run);
+    }
+
+    /// An instance's change moves its group's row too.
+    fn insert(&mut self, run: RunKey, task: TaskRef) {
+        if task.index.is_some() {
+            self.tasks.insert((run, TaskRef::plain(task.no)));
+        }
+        self.tasks.insert((run, task));
     }
 
     pub fn run(&mut self, run: RunKey) {
@@ -35,7 +43,7 @@ impl Draft {
 
     /// A change that rides on the next commit instead of causing one.
     pub fn riding(&mut self, run: RunKey, task: TaskRef, now: Timestamp) {
-        self.tasks.insert((run, task));
+        self.insert(run, task);
         self.runs.insert(run);
         self.riding_since.get_or_insert(now);
     }

@@ -1,7 +1,7 @@
 //! A planned end: no new attempt starts, and what does not end by itself in time is stopped as
 //! for a pause, uncounted, so that it starts again in the next life.
 
-use crate::ids::{RunKey, TaskNo};
+use crate::ids::{RunKey, TaskRef};
 use crate::kernel::row::Stopping;
 use crate::world::state::World;
 
@@ -14,17 +14,17 @@ impl World {
 
     /// Stops every live attempt that is not being stopped already.
     pub fn stop_all(&mut self) {
-        let live: Vec<(RunKey, TaskNo)> = self
+        let live: Vec<(RunKey, TaskRef)> = self
             .runs
             .iter()
             .flat_map(|(key, run)| {
-                let rows = run.rows.iter();
+                let rows = run.all_rows();
                 let live = rows.filter(|row| row.fact.is_live() && row.stopping.is_none());
-                live.map(|row| (*key, row.task.no))
+                live.map(|row| (*key, row.task))
             })
             .collect();
-        for (key, no) in live {
-            self.stop(key, no, Stopping::Pause, |_| {});
+        for (key, task) in live {
+            self.stop(key, task, Stopping::Pause, |_| {});
         }
         self.gather.hurry();
     }

@@ -1,9 +1,12 @@
 //! What a world is told, what it answers, and what it must be given first.
 
-use crate::ids::{RunId, RunKey};
+use crate::evaluate::Answer;
+use crate::ids::{RunId, RunKey, TaskNo, TaskRef};
 use crate::json::Json;
+use crate::kernel::fact::Fact;
+use crate::kernel::group::Group;
 use crate::kernel::record::{Admin, Record};
-use crate::kernel::row::{RunStatus, WorkflowRow};
+use crate::kernel::row::{RunStatus, TaskRow, WorkflowRow};
 use crate::spec::definition::Definition;
 use crate::time::Timestamp;
 use crate::work::Report;
@@ -24,8 +27,18 @@ pub enum Input {
     /// What needs no decision, only to be written.
     Admin(Admin),
     Report(Report),
+    /// To a question that this world or a former one asked.
+    Answer(Answered),
     /// An input that leaves a record if it is accepted.
     Recorded(Box<Record>, Box<Input>),
+}
+
+/// A question's answer.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    pub run: RunKey,
+    pub number: (u64, u64),
+    pub answer: Answer,
 }
 
 #[derive(Clone, Debug)]
@@ -59,7 +72,7 @@ pub struct Command {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
     Run(Verb),
-    Task(Arc<str>, Verb),
+    Task(Named, Verb),
     /// These, and no others, as one retry.
     RetryTasks(Vec<Arc<str>>),
 }
@@ -71,6 +84,49 @@ impl Order {
             Self::Run(Verb::Cancel | Verb::ForceCancel)
                 | Self::Task(_, Verb::Cancel | Verb::ForceCancel)
         )
+    }
+}
+
+/// A task, or one instance of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    pub task: Arc<str>,
+    pub index: Option<u32>,
+}
+
+impl<T: Into<Arc<str>>> From<T> for Named {
+    fn from(task: T) -> Self {
+        Self { task: task.into(), index: None }
+    }
+}
+
+impl Named {
+    /// Where it is in a run, by the run's definition and the rows of its tasks.
+    pub fn find<'r>(
+        &self,
+        definition: &Definition,
+        row: impl FnOnce(TaskNo) -> Option<&'r TaskRow>,
+    ) -> Result<TaskRef, Refusal> {
+        let task = || Arc::clone(&self.task);
+        let no = definition.task_no(&self.task).ok_or_else(|| Refusal::TaskNotFound(task()))?;
+        let Some(index) = self.index else { return Ok(TaskRef::plain(no)) };
+        if definition.task(no).fan_out.is_none() {
+            return Err(Refusal::NotAGroup(task()));
+        }
+        let row = row(no);
+        // One that had no items has its outcome, and was never open.
+        let group = match row.and_then(|row| row.group.as_deref()) {
+            Some(group) if group.count > 0 => *group,
+            _ if row.is_some_and(|row| row.fact == Fact::Success) => Group::default(),
+            _ => return Err(Refusal::NotStarted(index)),
+        };
+        match index {
+            index if index >= group.count => {
+                Err(Refusal::InstanceNotFound { task: task(), index, count: group.count })
+            }
+            index if index >= group.next => Err(Refusal::NotStarted(index)),
+            index => Ok(TaskRef { no, index: Some(index) }),
+        }
     }
 }
 
@@ -180,6 +236,12 @@ pub enum Refusal {
     RunNotFound,
     #[error("the run has no task '{0}'")]
     TaskNotFound(Arc<str>),
+    #[error("task '{0}' is not a fan-out: leave the index out")]
+    NotAGroup(Arc<str>),
+    #[error("task '{task}' has no instance {index}: it has {count}, numbered from 0")]
+    InstanceNotFound { task: Arc<str>, index: u32, count: u32 },
+    #[error("instance {0} has not been started yet: it can only be told apart from then on")]
+    NotStarted(u32),
     #[error("another scheduler owns this run")]
     NotOwned,
     #[error("the attempt is not the task's current one, or the task is settled")]
@@ -210,6 +272,9 @@ impl Refusal {
             Self::WorkflowActive(_) => "workflow_active",
             Self::RunNotFound => "run_not_found",
             Self::TaskNotFound(_) => "task_not_found",
+            Self::NotAGroup(_) => "not_a_group",
+            Self::InstanceNotFound { .. } => "instance_not_found",
+            Self::NotStarted(_) => "not_started",
             Self::NotOwned => "not_owned",
             Self::Stale => "stale",
             Self::Outdated => "outdated",

@@ -1,15 +1,17 @@
 //! Taking runs in and letting them go. Recovery after a crash is this and nothing else.
 
-use crate::ids::{RunKey, TaskRef, Ticket};
+use crate::ids::{RunKey, TaskNo, TaskRef, Ticket};
 use crate::kernel::row::{Counts, TaskRow};
 use crate::kernel::rows::Rows;
 use crate::time::Timestamp;
 use crate::work::Question;
 use crate::world::batch::Effect;
+use crate::world::instances::Instances;
 use crate::world::run::{Run, count};
 use crate::world::snapshot::RunSnapshot;
 use crate::world::state::World;
 use crate::world::timers::{Timer, due};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl World {
@@ -18,8 +20,9 @@ impl World {
     pub fn load(&mut self, now: Timestamp, snapshot: RunSnapshot) {
         assert!(!snapshot.progress.status.is_final(), "only unfinished runs are loaded");
         let key = self.take_in(snapshot);
+        self.run_mut(key).forget_all_unread();
         let live: Vec<TaskRow> =
-            self.run_mut(key).rows.iter().filter(|row| row.fact.is_live()).cloned().collect();
+            self.run_mut(key).all_rows().filter(|row| row.fact.is_live()).cloned().collect();
         for row in live {
             let attempt = row.attempt.expect("a live task has an attempt");
             let ticket = Ticket { run: key, task: row.task, attempt: attempt.id };
@@ -36,7 +39,7 @@ impl World {
     /// Every attempt that an executor should hold.
     pub fn live(&self) -> impl Iterator<Item = Ticket> {
         self.runs.iter().flat_map(|(key, run)| {
-            run.rows.iter().filter(|row| row.fact.is_live()).filter_map(|row| {
+            run.all_rows().filter(|row| row.fact.is_live()).filter_map(|row| {
                 let attempt = row.attempt.as_ref()?;
                 Some(Ticket { run: *key, task: row.task, attempt: attempt.id })
             })
@@ -50,19 +53,28 @@ impl World {
         let blueprint = self.blueprint(&head.workflow, head.version, &definition);
         let mut rows = Rows::new(definition.tasks.len());
         progress.counts = Counts { total: progress.counts.total, ..Counts::default() };
+        let mut groups: BTreeMap<TaskNo, Instances> = BTreeMap::new();
         for row in tasks {
-            let no = row.task.no;
-            count(&mut progress.counts, row.fact).into_iter().for_each(|n| *n += 1);
+            let TaskRef { no, index } = row.task;
             if let Some(at) = due(&row, definition.task(no)) {
-                self.timers.arm(Timer { at, run: key, task: Some(TaskRef::plain(no)) });
+                self.timers.arm(Timer { at, run: key, task: Some(row.task) });
             }
             if row.fact.is_live() {
                 self.live += 1;
                 self.limits.take(blueprint.permits(no));
             }
+            if let Some(index) = index {
+                groups.entry(no).or_default().put(index, row);
+                continue;
+            }
+            count(&mut progress.counts, row.fact).into_iter().for_each(|n| *n += 1);
+            if row.group.is_some() {
+                groups.entry(no).or_default();
+            }
             rows.put(row);
         }
-        self.put_run(Run::new(Arc::new(head), progress, blueprint, rows));
+        let run = Run::new(Arc::new(head), progress, blueprint, rows);
+        self.put_run(Run { groups, ..run });
         key
     }
 
@@ -73,7 +85,7 @@ impl World {
         self.ready.remove_run(key);
         self.departed.insert(run.head.id, run.progress.stamp);
         assert_eq!(run.progress.counts.live, 0, "a run with live attempts stays in memory");
-        for row in run.rows.iter() {
+        for row in run.all_rows() {
             if let Some(at) = due(row, run.blueprint.definition.task(row.task.no)) {
                 self.timers.disarm(&Timer { at, run: key, task: Some(row.task) });
             }

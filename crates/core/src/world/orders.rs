@@ -1,8 +1,8 @@
 //! Pause, resume and cancel, of a run and of one task.
 
-use crate::ids::TaskRef;
-use crate::ids::{RunKey, TaskNo};
+use crate::ids::{RunKey, TaskNo, TaskRef};
 use crate::kernel::fact::Fact;
+use crate::kernel::group::Closed;
 use crate::kernel::row::{CancelCause, Cancelled, Hold, RunStatus, Stopping};
 use crate::kernel::transition::Event;
 use crate::plan::dag::below::{Falls, below};
@@ -79,7 +79,10 @@ impl World {
             unsettled.map(|row| (row.task.no, row.fact, row.hold.is_some())).collect();
         for (no, fact, held) in rows {
             match fact {
-                Fact::Dispatched | Fact::Running => self.stop_to_cancel(key, no, why),
+                Fact::Dispatched | Fact::Running => {
+                    self.stop_to_cancel(key, TaskRef::plain(no), why);
+                }
+                Fact::Open => self.close_group(now, key, no, Closed::Cancel(why)),
                 Fact::Delayed | Fact::Waiting | Fact::WorkerDone => {
                     self.cancel_now(now, key, no, why);
                 }
@@ -94,7 +97,7 @@ impl World {
     /// A task with no live attempt gets its outcome at once.
     fn cancel_now(&mut self, now: Timestamp, key: RunKey, no: TaskNo, why: Cancelled) {
         self.dequeue(key, no);
-        self.change(key, no, |row| {
+        self.change(key, TaskRef::plain(no), |row| {
             step(row, Event::Cancelled);
             row.hold = None;
             row.cancelled = Some(why);
@@ -106,26 +109,21 @@ impl World {
     }
 
     /// A live one gets its outcome when it is gone.
-    fn stop_to_cancel(&mut self, key: RunKey, no: TaskNo, why: Cancelled) {
-        self.stop(key, no, Stopping::Cancel, |row| row.cancelled = Some(why));
-    }
-
-    pub(super) fn is_being_cancelled(&mut self, key: RunKey, no: TaskNo) -> bool {
-        let row = self.run_mut(key).rows.get(no);
-        row.is_some_and(|row| row.stopping == Some(Stopping::Cancel))
+    fn stop_to_cancel(&mut self, key: RunKey, task: TaskRef, why: Cancelled) {
+        self.stop(key, task, Stopping::Cancel, |row| row.cancelled = Some(why));
     }
 
     /// What the orders about one task have in common.
-    fn check_task(&mut self, key: RunKey, no: TaskNo) -> Result<Fact, Refusal> {
+    fn check_task(&mut self, key: RunKey, task: TaskRef) -> Result<Fact, Refusal> {
         let run = self.run_mut(key);
         let status = run.progress.status;
         if status == RunStatus::Cancelling {
             return Err(Refusal::RunIs(status));
         }
-        if run.plan.is_settled(&run.rows, no) {
+        if run.is_settled(task) {
             return Err(Refusal::TaskSettled);
         }
-        Ok(run.rows.fact(no))
+        Ok(run.row(task).map_or(Fact::None, |row| row.fact))
     }
 
     /// Holds one task; a live attempt of it is killed, uncounted.
@@ -133,23 +131,30 @@ impl World {
         &mut self,
         now: Timestamp,
         key: RunKey,
-        no: TaskNo,
+        task: TaskRef,
         by: &str,
     ) -> Result<Reply, Refusal> {
-        let fact = self.check_task(key, no)?;
-        if self.run_mut(key).rows.is_held(no) {
+        self.check_task(key, task)?;
+        let run = self.run_mut(key);
+        if run.row(task).is_some_and(|row| row.hold.is_some()) {
             return Err(Refusal::TaskHeld);
         }
-        if self.is_being_cancelled(key, no) {
+        if run.is_being_cancelled(task) {
             return Err(Refusal::TaskStopping);
         }
-        self.dequeue(key, no);
         let hold = Box::new(Hold { by: by.to_owned(), at: now });
-        self.change(key, no, |row| row.hold = Some(hold));
-        self.draft.task(key, TaskRef::plain(no));
-        let stopping = self.run_mut(key).rows.get(no).and_then(|row| row.stopping);
-        if fact.is_live() && stopping.is_none() {
-            self.stop(key, no, Stopping::Pause, |_| {});
+        self.change(key, task, |row| row.hold = Some(hold));
+        self.draft.task(key, task);
+        match task.index {
+            None => self.dequeue(key, task.no),
+            Some(index) => {
+                let group = self.run_mut(key).groups.get_mut(&task.no);
+                group.expect("an instance has its group").due.remove(&index);
+                self.turn(now, key, task.no);
+            }
+        }
+        for task in self.run_mut(key).at_work(task) {
+            self.stop(key, task, Stopping::Pause, |_| {});
         }
         Ok(Reply::Done)
     }
@@ -158,16 +163,25 @@ impl World {
         &mut self,
         now: Timestamp,
         key: RunKey,
-        no: TaskNo,
+        task: TaskRef,
     ) -> Result<Reply, Refusal> {
-        self.check_task(key, no)?;
-        if !self.run_mut(key).rows.is_held(no) {
+        let fact = self.check_task(key, task)?;
+        if self.run_mut(key).row(task).is_none_or(|row| row.hold.is_none()) {
             return Err(Refusal::TaskNotHeld);
         }
-        self.change(key, no, |row| row.hold = None);
-        self.draft.task(key, TaskRef::plain(no));
-        if self.run_mut(key).is_startable(no, now) {
-            self.agenda.push_back((key, no));
+        self.change(key, task, |row| row.hold = None);
+        self.draft.task(key, task);
+        match task.index {
+            Some(index) => {
+                self.instance_due(now, key, (task.no, index));
+                self.after_instance(now, key, task.no);
+            }
+            None if fact == Fact::Open => self.refill_group(now, key, task.no),
+            None => {
+                if self.run_mut(key).is_startable(task.no, now) {
+                    self.agenda.push_back((key, task.no));
+                }
+            }
         }
         Ok(Reply::Done)
     }
@@ -178,23 +192,34 @@ impl World {
         &mut self,
         now: Timestamp,
         key: RunKey,
-        no: TaskNo,
+        task: TaskRef,
     ) -> Result<Reply, Refusal> {
-        let fact = self.check_task(key, no)?;
-        if self.is_being_cancelled(key, no) {
+        let fact = self.check_task(key, task)?;
+        if self.run_mut(key).is_being_cancelled(task) {
             return Err(Refusal::TaskStopping);
         }
+        if task.index.is_some() {
+            // What that means for those below is said when its group is through.
+            if fact.is_live() {
+                self.stop_to_cancel(key, task, Cancelled::ByName);
+            } else {
+                self.cancel_instance(now, key, task, Cancelled::ByName);
+                self.after_instance(now, key, task.no);
+            }
+            return Ok(Reply::Done);
+        }
         // Looked up before the first change: afterwards the planner has drawn conclusions.
+        let no = task.no;
         let run = self.run_mut(key);
         let below = below(run.blueprint.shape(), &run.plan, &run.rows, no);
-        if fact.is_live() {
-            self.stop_to_cancel(key, no, Cancelled::ByName);
-        } else {
-            self.cancel_now(now, key, no, Cancelled::ByName);
+        match fact {
+            Fact::Open => self.close_group(now, key, no, Closed::Cancel(Cancelled::ByName)),
+            fact if fact.is_live() => self.stop_to_cancel(key, task, Cancelled::ByName),
+            _ => self.cancel_now(now, key, no, Cancelled::ByName),
         }
         for (no, falls) in below {
             // Those the planner settled meanwhile are derived.
-            let unsettled = self.check_task(key, no).is_ok();
+            let unsettled = self.check_task(key, TaskRef::plain(no)).is_ok();
             if unsettled && (falls == Falls::ByRow || self.has_row_to_settle(key, no)) {
                 self.cancel_now(now, key, no, Cancelled::UpstreamCancelled);
             }

@@ -2,17 +2,20 @@
 //! refused and changes nothing.
 
 use crate::error::{ErrorClass, TaskError};
-use crate::ids::{RunKey, TaskNo, Ticket};
+use crate::ids::{RunKey, TaskNo, TaskRef, Ticket};
 use crate::kernel::again::{self, Again};
+use crate::kernel::cache::{CacheKey, CacheRow};
 use crate::kernel::fact::Fact;
 use crate::kernel::row::{AttemptEnd, Log, Stopping, TaskRow};
 use crate::kernel::transition::{Event, transition};
+use crate::output::Output;
 use crate::spec::definition::Task;
 use crate::time::{Span, Timestamp};
-use crate::work::{Ended, ExecutorKind, Outcome, Reattached, Report, ReportKind, Stop};
+use crate::work::{CacheNote, Ended, ExecutorKind, Outcome, Reattached, Report, ReportKind, Stop};
 use crate::world::batch::{Change, Effect};
 use crate::world::input::{Refusal, Reply};
 use crate::world::state::World;
+use std::sync::Arc;
 
 impl World {
     pub(super) fn report(&mut self, now: Timestamp, report: Report) -> Result<Reply, Refusal> {
@@ -64,7 +67,7 @@ impl World {
             }
             Reattached::NeverStarted => match stopping {
                 Some(_) => self.ended(now, ticket, gone(None)),
-                None => self.start_again(ticket),
+                None => self.start_again(now, ticket),
             },
             Reattached::Unknown { log } => match stopping {
                 Some(_) => self.ended(now, ticket, gone(log)),
@@ -85,7 +88,7 @@ impl World {
 
     /// The row of a ticket's task, if the ticket names its live attempt.
     fn current_row(&self, ticket: Ticket) -> Option<&TaskRow> {
-        let row = self.runs.get(&ticket.run)?.rows.get(ticket.task.no)?;
+        let row = self.runs.get(&ticket.run)?.row(ticket.task)?;
         let attempt = row.attempt.as_ref()?;
         (row.fact.is_live() && attempt.id == ticket.attempt).then_some(row)
     }
@@ -101,13 +104,24 @@ impl World {
     }
 
     fn started(&mut self, now: Timestamp, ticket: Ticket) {
-        let (key, no) = (ticket.run, ticket.task.no);
-        self.change(key, no, |row| {
+        self.change(ticket.run, ticket.task, |row| {
             step(row, Event::Started);
             mark_started(row, now);
         });
-        self.draft.riding(key, ticket.task, now);
-        // A `started` edge may open a task, and that cannot wait for another commit.
+        self.draft.riding(ticket.run, ticket.task, now);
+        self.follow_start(ticket);
+    }
+
+    /// A `started` edge may open a task, and that cannot wait for another commit. A group has
+    /// started with its first instance.
+    fn follow_start(&mut self, ticket: Ticket) {
+        let (key, no) = (ticket.run, ticket.task.no);
+        if ticket.task.index.is_some() {
+            if self.run_mut(key).rows.ever_started(no) {
+                return;
+            }
+            self.change(key, TaskRef::plain(no), |row| row.ever_started = true);
+        }
         self.follow(key, no);
     }
 
@@ -136,7 +150,8 @@ impl World {
     fn ended(&mut self, now: Timestamp, ticket: Ticket, ended: Ended) {
         let stopping = self.current_row(ticket).expect("the ticket was checked").stopping;
         if ended.started {
-            self.change(ticket.run, ticket.task.no, |row| mark_started(row, now));
+            self.change(ticket.run, ticket.task, |row| mark_started(row, now));
+            self.follow_start(ticket);
         }
         if let Some(log) = ended.log {
             self.keep_log(ticket, log);
@@ -160,18 +175,53 @@ impl World {
             }
             (None, Outcome::Stopped) => self.lost(now, ticket, None),
             (_, Outcome::Success(output)) => {
-                self.draft.weigh(output.as_ref().map_or(0, |output| output.as_str().len()));
-                self.finish(now, ticket, AttemptEnd::Success, |row| {
-                    step(row, Event::Succeeded);
-                    row.output = output;
-                    row.hold = None;
-                });
+                if let Some(note) = ended.cache {
+                    self.remember(now, ticket, note, output.clone());
+                }
+                self.succeeded(now, ticket, AttemptEnd::Success, output);
+            }
+            (_, Outcome::Cached(output)) => {
+                self.succeeded(now, ticket, AttemptEnd::Cached, output);
             }
             (_, Outcome::Failed(error)) if error.class == ErrorClass::WorkerLost => {
                 self.lost(now, ticket, None);
             }
             (_, Outcome::Failed(error)) => self.failed(now, ticket, error),
         }
+    }
+
+    fn succeeded(
+        &mut self,
+        now: Timestamp,
+        ticket: Ticket,
+        end: AttemptEnd,
+        output: Option<Output>,
+    ) {
+        self.draft.weigh(output.as_ref().map_or(0, Output::weight));
+        self.finish(now, ticket, end, |row| {
+            step(row, Event::Succeeded);
+            row.output = output;
+            row.hold = None;
+        });
+    }
+
+    /// A success that others may take instead of running.
+    fn remember(
+        &mut self,
+        now: Timestamp,
+        ticket: Ticket,
+        note: CacheNote,
+        output: Option<Output>,
+    ) {
+        let run = self.runs.get(&ticket.run).expect("the ticket was checked");
+        let key = CacheKey {
+            workflow: Arc::clone(&run.head.workflow),
+            task: Arc::clone(&run.blueprint.definition.task(ticket.task.no).name),
+            hash: note.hash,
+        };
+        let row = CacheRow { key, run: run.head.id, output, expires_at: now + note.ttl };
+        self.draft.weigh(row.output.as_ref().map_or(0, Output::weight));
+        self.draft.add(Change::PutCache(row));
     }
 
     /// A counted failure: another try if the policy has one left.
@@ -205,6 +255,7 @@ impl World {
             forget_refusals(row);
             put_off_or_fail(row, again, now);
         });
+        self.follow_start(ticket);
     }
 
     fn keep_log(&mut self, ticket: Ticket, log: Log) {
@@ -234,8 +285,8 @@ impl World {
         end: AttemptEnd,
         edit: impl FnOnce(&mut TaskRow),
     ) {
-        let (key, no) = (ticket.run, ticket.task.no);
-        self.change(key, no, |row| {
+        let (key, task) = (ticket.run, ticket.task);
+        self.change(key, task, |row| {
             let attempt = row.attempt.as_mut().expect("a live task has an attempt");
             attempt.finished_at = Some(now);
             attempt.end = Some(end);
@@ -243,12 +294,15 @@ impl World {
             edit(row);
             row.settled_at = row.fact.is_settled().then_some(now);
         });
-        self.draft.task(key, ticket.task);
+        self.draft.task(key, task);
         self.asked_after.remove(&ticket.attempt);
         self.over.remove(&ticket.attempt);
-        self.follow(key, no);
+        if task.index.is_some() {
+            return self.instance_ended(now, key, task);
+        }
+        self.follow(key, task.no);
         self.ending.insert(key);
-        self.restart_if_due(now, key, no);
+        self.restart_if_due(now, key, task.no);
     }
 
     /// A delay of nothing needs no timer.
@@ -260,27 +314,27 @@ impl World {
     }
 
     /// Its time is up: it keeps its permits until it is gone. Unless it was over before.
-    pub(super) fn attempt_timed_out(&mut self, key: RunKey, no: TaskNo) {
-        let row = self.runs.get(&key).and_then(|run| run.rows.get(no));
+    pub(super) fn attempt_timed_out(&mut self, key: RunKey, task: TaskRef) {
+        let row = self.runs.get(&key).and_then(|run| run.row(task));
         let attempt = row.and_then(|row| row.attempt.as_ref());
         if attempt.is_some_and(|attempt| self.over.contains(&attempt.id)) {
             return;
         }
-        let started = self.run_mut(key).rows.fact(no) == Fact::Running;
+        let started = row.is_some_and(|row| row.fact == Fact::Running);
         let why = if started { Stopping::Timeout } else { Stopping::StartTimeout };
-        self.stop(key, no, why, |_| {});
+        self.stop(key, task, why, |_| {});
     }
 
     /// Orders the end of a live attempt, and notes with it whatever the caller has to say.
     pub(super) fn stop(
         &mut self,
         key: RunKey,
-        no: TaskNo,
+        task: TaskRef,
         why: Stopping,
         note: impl FnOnce(&mut TaskRow),
     ) {
         let mut ticket = None;
-        self.change(key, no, |row| {
+        self.change(key, task, |row| {
             row.stopping = Some(why);
             note(row);
             let attempt = row.attempt.as_ref().expect("a live task has an attempt");
@@ -294,7 +348,7 @@ impl World {
 
 /// An end that says nothing but that the work is gone.
 fn gone(log: Option<Log>) -> Ended {
-    Ended { outcome: Outcome::Stopped, started: false, log }
+    Ended { outcome: Outcome::Stopped, started: false, log, cache: None, artifacts: Vec::new() }
 }
 
 pub(super) fn step(row: &mut TaskRow, event: Event) {

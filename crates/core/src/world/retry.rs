@@ -2,9 +2,10 @@
 
 use crate::ids::{RunKey, TaskNo, TaskRef};
 use crate::kernel::fact::Fact;
-use crate::kernel::row::RunStatus;
+use crate::kernel::group::Group;
+use crate::kernel::row::{RunStatus, TaskRow};
 use crate::kernel::transition::Event;
-use crate::plan::dag::back::{AtWork, Ground, what_goes_back};
+use crate::plan::dag::back::{AtWork, Back, Footing, Ground, what_goes_back};
 use crate::time::{Span, Timestamp};
 use crate::world::advance::supersede;
 use crate::world::batch::Change;
@@ -18,20 +19,33 @@ impl World {
         &mut self,
         now: Timestamp,
         key: RunKey,
-        named: Option<&[TaskNo]>,
+        named: Option<&[TaskRef]>,
     ) -> Result<Reply, Refusal> {
         let run = self.run_mut(key);
         check_state(run, named)?;
+        if let Some([task @ TaskRef { no, index: Some(_) }]) = named
+            && run.group(*no).is_some()
+        {
+            return self.retry_among_others(now, key, *task);
+        }
+        let only = named.and_then(|tasks| tasks.iter().find(|task| task.index.is_some())).copied();
         let roots: Vec<TaskNo> = match named {
-            Some(tasks) => tasks.to_vec(),
+            Some(tasks) => tasks.iter().map(|task| task.no).collect(),
             None => failed_or_cancelled(run),
         };
         let ground = Ground { shape: run.blueprint.shape(), plan: &run.plan, rows: &run.rows };
         let back = what_goes_back(ground, &roots).map_err(|AtWork(no)| {
             Refusal::DependentRunning(run.blueprint.definition.task(no).name.clone())
         })?;
-        for (no, event) in back {
-            self.send_back(key, no, event);
+        for Back { no, event, footing } in back {
+            let has_instances = self.run_mut(key).has_instances(no);
+            match footing {
+                Footing::Stays if has_instances && event == Event::Retried => {
+                    self.reopen_group(now, key, no, only.filter(|only| only.no == no));
+                }
+                _ if has_instances => self.dissolve_group(key, no, event),
+                _ => self.send_back(key, no, event),
+            }
         }
         self.reopen(now, key);
         Ok(Reply::Done)
@@ -39,20 +53,82 @@ impl World {
 
     fn send_back(&mut self, key: RunKey, no: TaskNo, event: Event) {
         let mut superseded = None;
-        self.change(key, no, |row| {
+        self.change(key, TaskRef::plain(no), |row| {
             superseded = supersede(row);
             step(row, event);
-            row.tries = 0;
-            row.losses = 0;
-            row.refusals = 0;
-            row.refused_for = Span::ZERO;
-            row.cancelled = None;
-            row.settled_at = None;
-            row.output = None;
+            begin_anew(row);
         });
         if let Some(attempt) = superseded {
             self.draft.add(Change::NewAttempt(key, attempt));
         }
+        self.draft.task(key, TaskRef::plain(no));
+    }
+
+    /// One instance of a group that is still open: nobody has drawn conclusions from it.
+    fn retry_among_others(
+        &mut self,
+        now: Timestamp,
+        key: RunKey,
+        task: TaskRef,
+    ) -> Result<Reply, Refusal> {
+        if self.run_mut(key).is_being_cancelled(task) {
+            return Err(Refusal::TaskStopping);
+        }
+        self.retry_instance(now, key, task);
+        self.run_mut(key).forget_questions(task.no);
+        self.refill_group(now, key, task.no);
+        Ok(Reply::Done)
+    }
+
+    /// What failed or was cancelled of a group is tried again; what was never opened is opened.
+    fn reopen_group(&mut self, now: Timestamp, key: RunKey, no: TaskNo, only: Option<TaskRef>) {
+        self.change(key, TaskRef::plain(no), |row| {
+            step(row, Event::GroupReopened);
+            begin_anew(row);
+            if let Some(group) = &mut row.group {
+                group.closed = None;
+            }
+        });
+        self.draft.task(key, TaskRef::plain(no));
+        let rows = self.run_mut(key).groups[&no].iter();
+        let back: Vec<TaskRef> = rows
+            .filter(|row| matches!(row.fact, Fact::Failed | Fact::Cancelled))
+            .map(|row| row.task)
+            .filter(|task| only.is_none_or(|only| only == *task))
+            .collect();
+        for task in back {
+            self.retry_instance(now, key, task);
+        }
+    }
+
+    fn retry_instance(&mut self, now: Timestamp, key: RunKey, task: TaskRef) {
+        self.change(key, task, |row| {
+            step(row, Event::InstanceRetried);
+            begin_anew(row);
+            row.until = Some(now);
+        });
+        self.draft.task(key, task);
+    }
+
+    /// What is above it has changed: there may be other instances now, or none.
+    fn dissolve_group(&mut self, key: RunKey, no: TaskNo, event: Event) {
+        let instances = self.run_mut(key).groups.remove(&no).expect("callers looked for it");
+        // What this batch has not written of them yet is written into the history.
+        for row in instances.iter() {
+            let history = supersede(&mut row.clone());
+            if let Some(attempt) = history {
+                self.draft.add(Change::NewAttempt(key, attempt));
+            }
+        }
+        self.draft.add(Change::SendBackInstances(key, no));
+        self.change(key, TaskRef::plain(no), |row| {
+            step(row, event);
+            begin_anew(row);
+            if let Some(group) = &mut row.group {
+                let attempts = group.attempts;
+                **group = Group { attempts, numbered_from: attempts, ..Group::default() };
+            }
+        });
         self.draft.task(key, TaskRef::plain(no));
     }
 
@@ -76,7 +152,19 @@ impl World {
     }
 }
 
-fn check_state(run: &Run, named: Option<&[TaskNo]>) -> Result<(), Refusal> {
+/// As if nothing had happened to it, but for its numbers.
+fn begin_anew(row: &mut TaskRow) {
+    row.tries = 0;
+    row.losses = 0;
+    row.refusals = 0;
+    row.refused_for = Span::ZERO;
+    row.cancelled = None;
+    row.settled_at = None;
+    row.output = None;
+    row.error = None;
+}
+
+fn check_state(run: &Run, named: Option<&[TaskRef]>) -> Result<(), Refusal> {
     let status = run.progress.status;
     let allowed = match status {
         RunStatus::Failed | RunStatus::Cancelled => true,
@@ -86,10 +174,26 @@ fn check_state(run: &Run, named: Option<&[TaskNo]>) -> Result<(), Refusal> {
     if !allowed {
         return Err(Refusal::RunIs(status));
     }
-    let retriable = |no: &TaskNo| matches!(run.rows.fact(*no), Fact::Failed | Fact::Cancelled);
+    let has_failed = |task| {
+        let fact = run.row(task).map(|row| row.fact);
+        matches!(fact, Some(Fact::Failed | Fact::Cancelled))
+    };
+    // A group that was told to ignore failures has succeeded with them.
+    let retriable = |task: &TaskRef| {
+        let whole = TaskRef::plain(task.no);
+        has_failed(*task) && (run.group(task.no).is_some() || has_failed(whole))
+    };
     match named.is_none_or(|tasks| tasks.iter().all(retriable)) {
         true => Ok(()),
         false => Err(Refusal::TaskNotFailed),
+    }
+}
+
+impl Run {
+    /// It opened, with at least one. A row that was a group's before may be kept for its numbers.
+    fn has_instances(&self, no: TaskNo) -> bool {
+        let group = self.rows.get(no).and_then(|row| row.group.as_ref());
+        group.is_some_and(|group| group.count > 0)
     }
 }
 

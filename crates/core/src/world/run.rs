@@ -1,14 +1,23 @@
 //! One active run in memory: its rows and the indexes over them.
 
-use crate::ids::TaskNo;
+use crate::error::TaskError;
+use crate::evaluate::Asked;
+use crate::ids::{TaskNo, TaskRef};
 use crate::kernel::fact::Fact;
-use crate::kernel::row::{Counts, RunHead, RunProgress, RunStatus};
+use crate::kernel::row::{Counts, RunHead, RunProgress, RunStatus, Stopping, TaskRow};
 use crate::kernel::rows::Rows;
+use crate::output::Output;
+use crate::plan::dag::outcome::outcome;
 use crate::plan::dag::plan::Plan;
 use crate::time::Timestamp;
+use crate::view::word::Word;
+use crate::view::words;
 use crate::world::blueprint::Blueprint;
-use crate::world::input::Refusal;
+use crate::world::input::{Named, Refusal};
+use crate::world::instances::Instances;
+use crate::world::memory::Unread;
 use crate::world::ready::Priority;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -21,6 +30,45 @@ pub struct Run {
     pub plan: Plan,
     /// Tasks without an outcome, stored or derived.
     pub unsettled: u32,
+    /// Of every group that is open, and of those a retry may open again.
+    pub groups: BTreeMap<TaskNo, Instances>,
+    /// What is being worked out, by the number of its question.
+    pub asked: BTreeMap<About, u64>,
+    /// Tasks whose conditions were true.
+    pub passed: BTreeSet<TaskNo>,
+    pub unread: Unread,
+    /// What it puts out as a whole, once that was worked out.
+    pub output: Option<Result<Output, TaskError>>,
+}
+
+/// What a question is about: nothing is asked twice at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum About {
+    Opening(TaskNo),
+    Items(TaskNo),
+    Noops(TaskNo),
+    List(TaskNo),
+    RunOutput,
+}
+
+impl About {
+    pub fn of(asked: &Asked) -> Self {
+        match asked {
+            Asked::Opening(no) => Self::Opening(*no),
+            Asked::Items(no) => Self::Items(*no),
+            Asked::Noops { task, .. } => Self::Noops(*task),
+            Asked::List { task, .. } => Self::List(*task),
+            Asked::RunOutput => Self::RunOutput,
+        }
+    }
+
+    /// None for the run as a whole.
+    pub fn task(self) -> Option<TaskNo> {
+        match self {
+            Self::Opening(no) | Self::Items(no) | Self::Noops(no) | Self::List(no) => Some(no),
+            Self::RunOutput => None,
+        }
+    }
 }
 
 impl Run {
@@ -32,8 +80,22 @@ impl Run {
     ) -> Self {
         let plan = Plan::new(blueprint.shape(), &rows);
         let workdir = head.workdir.as_str().into();
-        let mut run = Self { head, workdir, progress, blueprint, rows, plan, unsettled: 0 };
+        let mut run = Self {
+            head,
+            workdir,
+            progress,
+            blueprint,
+            rows,
+            plan,
+            unsettled: 0,
+            groups: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            passed: BTreeSet::new(),
+            unread: Unread::default(),
+            output: None,
+        };
         run.unsettled = run.count_unsettled();
+        run.count_readers();
         run
     }
 
@@ -41,12 +103,85 @@ impl Run {
     pub fn replan(&mut self) {
         self.plan = Plan::new(self.blueprint.shape(), &self.rows);
         self.unsettled = self.count_unsettled();
+        // Conditions may look different now, and so may everything that was asked.
+        self.passed.clear();
+        self.asked.clear();
+        self.output = None;
+        self.groups.values_mut().for_each(|instances| instances.around = None);
+        self.unread.settled.clear();
+        self.count_readers();
+        // What has settled since the last batch is not on its way into the store yet.
+        self.unread.recounted = true;
     }
 
     pub fn count_unsettled(&self) -> u32 {
         let tasks = self.blueprint.graph.tasks();
         let open = tasks.filter(|no| !self.plan.is_settled(&self.rows, *no)).count();
         u32::try_from(open).expect("task counts fit u32")
+    }
+
+    /// The row of a task or an instance.
+    pub fn row(&self, task: TaskRef) -> Option<&TaskRow> {
+        match task.index {
+            None => self.rows.get(task.no),
+            Some(index) => self.groups.get(&task.no)?.get(index),
+        }
+    }
+
+    /// Every row, those of instances included.
+    pub fn all_rows(&self) -> impl Iterator<Item = &TaskRow> {
+        self.rows.iter().chain(self.groups.values().flat_map(Instances::iter))
+    }
+
+    /// Keeps the counts over a row true when its fact changes.
+    pub fn count_change(&mut self, task: TaskRef, (before, after): (Fact, Fact)) {
+        let Some(index) = task.index else {
+            let counts = &mut self.progress.counts;
+            count(counts, before).into_iter().for_each(|n| *n -= 1);
+            count(counts, after).into_iter().for_each(|n| *n += 1);
+            return;
+        };
+        let group = self.rows.entry(task.no).group.as_mut();
+        let group = group.expect("instances belong to an open group");
+        let instances = self.groups.get_mut(&task.no).expect("instances belong to an open group");
+        group.attempts = group.attempts.max(instances.get(index).map_or(0, |row| row.attempts));
+        instances.note(group, index, (before, after));
+    }
+
+    pub fn forget_questions(&mut self, no: TaskNo) {
+        self.asked.retain(|about, _| about.task() != Some(no));
+    }
+
+    /// The state of one task, as shown.
+    pub fn word(&self, no: TaskNo, now: Timestamp) -> Word {
+        words::word(self.blueprint.shape(), (&self.progress, &self.rows), &self.plan, (no, now))
+    }
+
+    /// It has its outcome. An instance that is not in memory has succeeded.
+    pub fn is_settled(&self, task: TaskRef) -> bool {
+        match task.index {
+            None => self.plan.is_settled(&self.rows, task.no),
+            Some(_) => self.row(task).is_none_or(|row| row.fact.is_settled()),
+        }
+    }
+
+    /// Its work is being ended for good.
+    pub fn is_being_cancelled(&self, task: TaskRef) -> bool {
+        self.group(task.no).is_some_and(|group| group.closed.is_some())
+            || self.row(task).is_some_and(|row| row.stopping == Some(Stopping::Cancel))
+    }
+
+    /// Attempts of a task, or of a group's instances, that nobody has told to stop.
+    pub fn at_work(&self, task: TaskRef) -> Vec<TaskRef> {
+        let group = self.groups.get(&task.no).filter(|_| task.index.is_none());
+        let rows = self.row(task).into_iter().chain(group.into_iter().flat_map(Instances::iter));
+        let at_work = rows.filter(|row| row.fact.is_live() && row.stopping.is_none());
+        at_work.map(|row| row.task).collect()
+    }
+
+    /// What an order names.
+    pub fn named(&self, named: &Named) -> Result<TaskRef, Refusal> {
+        named.find(&self.blueprint.definition, |no| self.rows.get(no))
     }
 
     pub fn task_no(&self, name: &Arc<str>) -> Result<TaskNo, Refusal> {
@@ -74,6 +209,14 @@ impl Run {
             }
     }
 
+    /// It would be a success, and what it puts out has not been worked out.
+    pub fn lacks_output(&self) -> bool {
+        let shape = self.blueprint.shape();
+        self.output.is_none()
+            && shape.definition.has_outputs()
+            && outcome(self.progress.cancel.as_ref(), shape, &self.rows) == RunStatus::Success
+    }
+
     /// Nothing more can happen to it.
     pub fn is_over(&self) -> bool {
         match self.progress.status {
@@ -91,7 +234,7 @@ impl Run {
 /// The place on its run where a task with this fact is counted.
 pub fn count(counts: &mut Counts, fact: Fact) -> Option<&mut u32> {
     match fact {
-        Fact::Dispatched | Fact::Running => Some(&mut counts.live),
+        Fact::Dispatched | Fact::Running | Fact::Open => Some(&mut counts.live),
         Fact::Success => Some(&mut counts.success),
         Fact::Failed => Some(&mut counts.failed),
         Fact::Cancelled => Some(&mut counts.cancelled),

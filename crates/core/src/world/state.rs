@@ -12,7 +12,7 @@ use crate::world::chance::Chance;
 use crate::world::draft::Draft;
 use crate::world::gather::Gather;
 use crate::world::ready::Ready;
-use crate::world::run::{Run, count};
+use crate::world::run::Run;
 use crate::world::timers::{Timer, Timers, due};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -59,6 +59,7 @@ pub struct World {
     pub(super) gather: Gather,
     /// Attempts that are dispatched or running.
     pub(super) live: u32,
+    pub(super) next_question: u64,
     /// Attempts that were offered to their executors again and not reported missing yet. Once
     /// is enough: a second such answer would start work twice.
     pub(super) asked_after: BTreeSet<AttemptId>,
@@ -94,6 +95,7 @@ impl World {
             draft: Draft::default(),
             gather: Gather::default(),
             live: 0,
+            next_question: 0,
             asked_after: BTreeSet::new(),
             over: BTreeSet::new(),
             departed: BTreeMap::new(),
@@ -193,40 +195,48 @@ impl World {
     }
 
     /// The one door: edits a row and keeps every index over it true.
-    pub(super) fn change(&mut self, key: RunKey, no: TaskNo, edit: impl FnOnce(&mut TaskRow)) {
+    pub(super) fn change(&mut self, key: RunKey, task: TaskRef, edit: impl FnOnce(&mut TaskRow)) {
         let run = self.runs.get_mut(&key).expect("callers hold keys of active runs");
-        let task = run.blueprint.definition.task(no);
+        let no = task.no;
+        let definition = run.blueprint.definition.task(no);
         let was_settled = run.plan.is_settled(&run.rows, no);
-        let row = run.rows.entry(no);
-        let (fact, timer) = (row.fact, due(row, task));
+        let row = match task.index {
+            None => run.rows.entry(no),
+            Some(index) => {
+                let group = run.groups.get_mut(&no).expect("instances belong to an open group");
+                group.entry(no, index)
+            }
+        };
+        let (fact, timer) = (row.fact, due(row, definition));
         edit(row);
-        let (fact_now, timer_now) = (row.fact, due(row, task));
+        let (fact_now, timer_now) = (row.fact, due(row, definition));
 
         // A timer that has fired is gone: with another fact the same time counts anew.
         if timer != timer_now || fact != fact_now {
-            let timer_of = |at| Timer { at, run: key, task: Some(TaskRef::plain(no)) };
+            let timer_of = |at| Timer { at, run: key, task: Some(task) };
             timer.into_iter().for_each(|at| self.timers.disarm(&timer_of(at)));
             timer_now.into_iter().for_each(|at| self.timers.arm(timer_of(at)));
         }
-        if fact != fact_now {
-            let counts = &mut run.progress.counts;
-            count(counts, fact).into_iter().for_each(|n| *n -= 1);
-            count(counts, fact_now).into_iter().for_each(|n| *n += 1);
-            let permits = run.blueprint.permits(no);
-            match (fact.is_live(), fact_now.is_live()) {
-                (false, true) => {
-                    self.live += 1;
-                    self.limits.take(permits);
-                }
-                (true, false) => {
-                    self.live -= 1;
-                    self.limits.give_back(permits);
-                }
-                _ => {}
+        let permits = run.blueprint.permits(no);
+        match (fact.is_live(), fact_now.is_live()) {
+            (false, true) => {
+                self.live += 1;
+                self.limits.take(permits);
             }
+            (true, false) => {
+                self.live -= 1;
+                self.limits.give_back(permits);
+            }
+            _ => {}
+        }
+        if fact != fact_now {
+            run.count_change(task, (fact, fact_now));
         }
         match (was_settled, run.plan.is_settled(&run.rows, no)) {
-            (false, true) => run.unsettled -= 1,
+            (false, true) => {
+                run.unsettled -= 1;
+                run.unread.settled.push(no);
+            }
             (true, false) => run.unsettled += 1,
             _ => {}
         }
@@ -258,6 +268,12 @@ impl World {
         let run = self.runs.get(&key).expect("callers hold keys of active runs");
         let startable = run.blueprint.graph.tasks().filter(|no| run.is_startable(*no, now));
         self.agenda.extend(startable.map(|no| (key, no)));
+        let groups: Vec<TaskNo> = run.groups.keys().copied().collect();
+        for no in groups {
+            if self.run_mut(key).group(no).is_some() {
+                self.refill_group(now, key, no);
+            }
+        }
     }
 
     pub(super) fn effect(&mut self, effect: Effect) {

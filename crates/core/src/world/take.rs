@@ -1,8 +1,11 @@
 //! Turning a draft into a batch: each changed row once, as it is now.
 
 use crate::ids::RunKey;
+use crate::kernel::fact::Fact;
+use crate::kernel::row::TaskRow;
 use crate::time::Timestamp;
 use crate::world::batch::{Batch, Change};
+use crate::world::draft::Draft;
 use crate::world::state::World;
 use std::sync::Arc;
 
@@ -31,8 +34,13 @@ impl World {
             });
         }
         for (key, task) in &draft.tasks {
-            let row = self.runs[key].rows.get(task.no).expect("a drafted task has a row");
+            // What a group was before it went back is in its history.
+            let Some(row) = self.runs[key].row(*task) else { continue };
             changes.push(Change::PutTask(*key, row.clone()));
+        }
+        self.forget_successes(&draft);
+        for key in &draft.runs {
+            self.run_mut(*key).forget_unread();
         }
         changes.extend(added);
         for key in closed {
@@ -40,6 +48,18 @@ impl World {
         }
         self.hurry_what_is_left();
         Batch { changes, heads, effects: draft.effects }
+    }
+
+    /// Instances that succeeded take no memory from here on.
+    fn forget_successes(&mut self, draft: &Draft) {
+        for (key, task) in &draft.tasks {
+            let Some(index) = task.index else { continue };
+            let group = self.run_mut(*key).groups.get_mut(&task.no);
+            let succeeded = |row: &TaskRow| row.fact == Fact::Success;
+            if let Some(group) = group.filter(|group| group.get(index).is_some_and(succeeded)) {
+                group.forget(index);
+            }
+        }
     }
 
     /// Stamps what this commit touches, so that readers can tell what is newer.

@@ -1,12 +1,15 @@
 //! Compares every index with a naive recomputation from rows. Simulations and tests ask
 //! after each step.
 
-use crate::ids::{RunKey, TaskRef};
+use crate::ids::{RunKey, TaskNo, TaskRef};
+use crate::kernel::fact::Fact;
+use crate::kernel::group::Group;
 use crate::kernel::permits::{LimitId, Limits};
 use crate::kernel::row::Counts;
 use crate::plan::dag::plan::Plan;
 use crate::time::Timestamp;
-use crate::world::run::{Run, count};
+use crate::world::instances::{Instances, tally};
+use crate::world::run::{About, Run, count};
 use crate::world::state::World;
 use crate::world::timers::{Timer, due};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +32,7 @@ impl World {
         }
         let mut used: BTreeMap<LimitId, u32> = BTreeMap::new();
         for run in self.runs.values() {
-            for row in run.rows.iter().filter(|row| row.fact.is_live()) {
+            for row in run.all_rows().filter(|row| row.fact.is_live()) {
                 for id in run.blueprint.permits(row.task.no).iter() {
                     *used.entry(*id).or_default() += 1;
                 }
@@ -42,7 +45,7 @@ impl World {
     fn verify_timers(&self, now: Timestamp) -> Result<(), String> {
         let mut expected = BTreeSet::new();
         for (key, run) in &self.runs {
-            for row in run.rows.iter() {
+            for row in run.all_rows() {
                 let at = due(row, run.blueprint.definition.task(row.task.no));
                 expected.extend(at.map(|at| Timer { at, run: *key, task: Some(row.task) }));
             }
@@ -66,7 +69,7 @@ impl World {
             self.agenda.iter().map(|(key, no)| (*key, TaskRef::plain(*no))).collect();
         for (key, task) in &queued {
             let run = self.runs.get(key).ok_or(format!("run {} is queued but gone", key.0))?;
-            if !run.is_startable(task.no, now) {
+            if !run.is_startable(task.no, now) && run.next_instance(task.no).is_none() {
                 return Err(format!("task {task:?} of run {} is queued and may not start", key.0));
             }
         }
@@ -76,8 +79,16 @@ impl World {
                 let timed = self.timers.iter().any(|timer| {
                     timer.at <= now && timer.run == *key && timer.task == Some(place.1)
                 });
-                if !queued.contains(&place) && !agenda.contains(&place) && !timed {
+                let asked = run.asked.contains_key(&About::Opening(no));
+                if !queued.contains(&place) && !agenda.contains(&place) && !timed && !asked {
                     return Err(format!("task {} of run {} may start but is lost", no.0, key.0));
+                }
+            }
+            for no in run.groups.keys().filter(|no| run.next_instance(**no).is_some()) {
+                let asked = run.asked.contains_key(&About::Items(*no))
+                    || run.asked.contains_key(&About::Noops(*no));
+                if !queued.contains(&(*key, TaskRef::plain(*no))) && !asked {
+                    return Err(format!("group {} of run {} may go on but is lost", no.0, key.0));
                 }
             }
         }
@@ -89,7 +100,7 @@ fn verify_run(run: &Run) -> Result<(), String> {
     let naive = Plan::new(run.blueprint.shape(), &run.rows);
     for no in run.blueprint.graph.tasks() {
         let (kept, fresh) = (run.plan.doom(no), naive.doom(no));
-        if run.rows.fact(no) == crate::kernel::fact::Fact::None && kept != fresh {
+        if run.rows.fact(no) == Fact::None && kept != fresh {
             return Err(format!("task {}: doom is {kept:?}, should be {fresh:?}", no.0));
         }
         if run.plan.is_open(no) != naive.is_open(no) {
@@ -104,8 +115,30 @@ fn verify_run(run: &Run) -> Result<(), String> {
     for row in run.rows.iter() {
         count(&mut counts, row.fact).into_iter().for_each(|n| *n += 1);
     }
+    for (no, instances) in &run.groups {
+        verify_group(run, *no, instances)?;
+    }
     if counts != run.progress.counts {
         return Err(format!("counts are {:?}, should be {counts:?}", run.progress.counts));
+    }
+    Ok(())
+}
+
+/// Those that are not in memory have succeeded.
+fn verify_group(run: &Run, no: TaskNo, instances: &Instances) -> Result<(), String> {
+    let row = run.rows.get(no).ok_or(format!("group {} has no row", no.0))?;
+    let group = row.group.as_deref().ok_or(format!("group {} has no state", no.0))?;
+    let mut counted = Group { success: 0, failed: 0, cancelled: 0, ..*group };
+    let (mut here, mut live, mut delayed) = (0, 0, 0);
+    for row in instances.iter() {
+        here += 1;
+        live += u32::from(row.fact.is_live());
+        delayed += u32::from(row.fact == Fact::Delayed);
+        tally(&mut counted, row.fact).into_iter().for_each(|n| *n += 1);
+    }
+    counted.success += group.next.saturating_sub(here);
+    if counted != *group || (live, delayed) != (instances.live, instances.delayed) {
+        return Err(format!("group {} is {group:?}, should be {counted:?}", no.0));
     }
     Ok(())
 }

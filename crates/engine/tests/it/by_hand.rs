@@ -1,6 +1,7 @@
 //! An executor played by hand: says what it was told, and reports what a test wants reported.
 
 use mainspring_core::ids::{AttemptId, Ticket};
+use mainspring_core::kernel::row::Log;
 use mainspring_core::work::{
     Ended, Launch, Life, Outcome, Question, Reattached, Report, ReportKind, Stop,
 };
@@ -57,7 +58,7 @@ impl ByHand {
     }
 
     pub fn end(&self, task: &str, outcome: Outcome) {
-        self.end_with(task, Ended { outcome, started: true, log: None });
+        self.end_with(task, ended(outcome, None));
     }
 
     pub fn end_with(&self, task: &str, ended: Ended) {
@@ -81,6 +82,11 @@ impl ByHand {
     pub fn starts_of_each_attempt(&self) -> Vec<u32> {
         self.state().starts.values().copied().collect()
     }
+}
+
+/// The end of an attempt that had started.
+pub fn ended(outcome: Outcome, log: Option<Log>) -> Ended {
+    Ended { outcome, started: true, log, cache: None, artifacts: Vec::new() }
 }
 
 impl Executor for ByHand {

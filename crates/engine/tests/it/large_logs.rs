@@ -1,11 +1,12 @@
 //! Large logs: moved into the blob store before their end is told, never lost, forgotten with
 //! their runs.
 
+use crate::by_hand::ended;
 use crate::rig::Rig;
 use mainspring_core::ids::{AttemptId, RunId};
 use mainspring_core::kernel::row::{Log, RunStatus};
 use mainspring_core::time::{Span, Timestamp};
-use mainspring_core::work::{Ended, Outcome};
+use mainspring_core::work::Outcome;
 use mainspring_core::world::input::Verb;
 use mainspring_engine::logs::LogText;
 use mainspring_engine::retention::Retention;
@@ -31,7 +32,7 @@ fn end(rig: &Rig, task: &str) -> AttemptId {
     std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
     std::fs::write(path, &text).expect("written");
     let log = Some(Log::File { bytes: text.len() as u64 });
-    rig.hand.end_with(task, Ended { outcome: Outcome::Success(None), started: true, log });
+    rig.hand.end_with(task, ended(Outcome::Success(None), log));
     attempt
 }
 

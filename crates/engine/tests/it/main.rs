@@ -5,4 +5,5 @@ mod rig;
 mod housekeeping;
 mod life;
 mod large_logs;
+mod contents;
 mod failures;

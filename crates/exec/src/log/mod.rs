@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  pipe ─► Recorder ─► records ─► Segments ─► <id>.log      first half of the limit
-//!          (lines)                       └──► <id>.log.0/1  the latest, in turns
+//!          (masks, lines)                └──► <id>.log.0/1  the latest, in turns
 //!                                                  │ end of the attempt, or a later life
 //!                                        assemble ─┴─► <id>.log: head, note, tail
 //! ```

@@ -1,12 +1,15 @@
-//! From bytes as they are read to records of the log. Holds at most one unfinished piece of a
-//! line for each stream; everything else goes through buffers shared by all attempts of a thread.
+//! From bytes as they are read to records of the log, secrets hidden before anything else is done
+//! with them. Holds at most one unfinished piece of a line for each stream, and what may be the
+//! beginning of a secret; everything else goes through buffers shared by all attempts of a thread.
 
 use super::format::{self, LogLine, RECORD_EXTRA_BYTES, Stream};
 use super::place::Place;
 use super::segments::{Amount, Segments, Written};
 use crate::clock;
+use crate::secrets::{Mask, Patterns};
 use mainspring_core::time::Timestamp;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Records gathered before one write. Two pipes' worth: fewer writes gain nothing measurable.
 const GATHER_BYTES: usize = 128 * 1024;
@@ -15,6 +18,7 @@ const PARTIAL_KEPT_BYTES: usize = 1024;
 
 thread_local! {
     static GATHERED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static MASKED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 #[derive(Debug)]
@@ -22,18 +26,41 @@ pub(crate) struct Recorder {
     segments: Segments,
     /// The beginning of a line whose end has not been read: of stdout, of stderr.
     partial: [Vec<u8>; 2],
+    /// For an attempt that was given secrets: of stdout, of stderr.
+    masks: Option<Box<[Mask; 2]>>,
 }
 
 impl Recorder {
-    pub fn new(place: Place, limit: u64) -> Self {
-        Self { segments: Segments::new(place, limit), partial: [Vec::new(), Vec::new()] }
+    pub fn new(place: Place, limit: u64, secrets: Option<Arc<Patterns>>) -> Self {
+        let masks =
+            secrets.map(|secrets| Box::new([Mask::new(Arc::clone(&secrets)), Mask::new(secrets)]));
+        Self { segments: Segments::new(place, limit), partial: [Vec::new(), Vec::new()], masks }
     }
 
     /// Takes what was just read from one of the two pipes.
     pub fn chunk(&mut self, stream: Stream, bytes: &[u8]) {
+        match self.masks.take() {
+            None => self.record(stream, bytes),
+            Some(mut masks) => {
+                self.masked(stream, |out| masks[slot(stream)].push(bytes, out));
+                self.masks = Some(masks);
+            }
+        }
+    }
+
+    fn masked(&mut self, stream: Stream, fill: impl FnOnce(&mut Vec<u8>)) {
+        MASKED.with_borrow_mut(|masked| {
+            masked.clear();
+            fill(masked);
+            self.record(stream, masked);
+            masked.shrink_to(GATHER_BYTES);
+        });
+    }
+
+    fn record(&mut self, stream: Stream, bytes: &[u8]) {
         GATHERED.with_borrow_mut(|gathered| {
             let mut batch = Batch::new(&mut self.segments, stream, gathered);
-            let partial = &mut self.partial[usize::from(stream == Stream::Stderr)];
+            let partial = &mut self.partial[slot(stream)];
             let mut rest = bytes;
             while !rest.is_empty() {
                 rest = batch.take(partial, rest);
@@ -44,8 +71,12 @@ impl Recorder {
 
     /// Ends both streams: lines that never got their newline are written, marked.
     pub fn finish(&mut self) -> (Written, Option<Vec<u8>>) {
-        for (slot, stream) in [Stream::Stdout, Stream::Stderr].into_iter().enumerate() {
-            let partial = std::mem::take(&mut self.partial[slot]);
+        let mut masks = self.masks.take();
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            if let Some(masks) = &mut masks {
+                self.masked(stream, |out| masks[slot(stream)].finish(out));
+            }
+            let partial = std::mem::take(&mut self.partial[slot(stream)]);
             if partial.is_empty() {
                 continue;
             }
@@ -61,6 +92,10 @@ impl Recorder {
     pub fn place(&self) -> &Place {
         self.segments.place()
     }
+}
+
+fn slot(stream: Stream) -> usize {
+    usize::from(stream == Stream::Stderr)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,8 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::str::FromStr;
 
-/// How much output something stands for: as the process wrote it, stamps not counted.
+/// How much output something stands for: as the process wrote it, secrets
+/// hidden, stamps not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Amount {
     pub bytes: u64,

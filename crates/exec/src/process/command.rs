@@ -2,7 +2,8 @@
 
 use super::clone::CloneError;
 use mainspring_core::error::{ErrorClass, TaskError};
-use mainspring_core::spec::definition::Program;
+use mainspring_core::limits::ENV_VALUE_BYTES_MAX;
+use mainspring_core::work::Program;
 use rustix::io::Errno;
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -34,8 +35,10 @@ pub(super) struct Command {
 impl Command {
     pub fn new(program: &Program, workdir: &str, path: &OsStr) -> Result<Self, TaskError> {
         let argv: Vec<CString> = match program {
-            Program::Shell(line) => vec![text("/bin/sh")?, text("-c")?, text(line)?],
-            Program::Argv(argv) => argv.iter().map(|arg| text(arg)).collect::<Result<_, _>>()?,
+            Program::Shell(line) => vec![c"/bin/sh".into(), c"-c".into(), text("run", line)?],
+            Program::Argv(argv) => {
+                argv.iter().enumerate().map(argument).collect::<Result<_, _>>()?
+            }
         };
         let name = argv.first().ok_or_else(|| logic("the command is empty"))?;
         let candidates = match name.as_bytes() {
@@ -44,7 +47,7 @@ impl Command {
             bytes if bytes.contains(&b'/') => vec![name.clone()],
             bytes => look_up(bytes, path),
         };
-        Ok(Self { candidates, argv, workdir: text(workdir)? })
+        Ok(Self { candidates, argv, workdir: text("workdir", workdir)? })
     }
 
     fn name(&self) -> String {
@@ -61,22 +64,12 @@ impl Command {
             | CloneError::Exec(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE) => {
                 return NotStarted::Refused("no memory or process to be had".to_owned());
             }
-            CloneError::Chdir(errno) => self.explain_chdir(errno),
+            CloneError::Chdir(errno) => {
+                return workdir_error(&self.workdir.to_string_lossy(), errno).into();
+            }
             CloneError::Exec(errno) => self.explain_exec(errno),
         };
         NotStarted::Failed(TaskError::new(class, message))
-    }
-
-    fn explain_chdir(&self, errno: Errno) -> (ErrorClass, String) {
-        let workdir = self.workdir.to_string_lossy();
-        match errno {
-            Errno::NOENT => (ErrorClass::Logic, format!("workdir {workdir} does not exist")),
-            Errno::NOTDIR => (ErrorClass::Logic, format!("workdir {workdir} is not a directory")),
-            Errno::ACCESS => {
-                (ErrorClass::Permission, format!("workdir {workdir} may not be entered"))
-            }
-            errno => (ErrorClass::Logic, format!("workdir {workdir} cannot be entered: {errno}")),
-        }
     }
 
     fn explain_exec(&self, errno: Errno) -> (ErrorClass, String) {
@@ -117,6 +110,17 @@ impl Command {
     }
 }
 
+/// Why a workdir is none.
+pub(super) fn workdir_error(workdir: &str, errno: Errno) -> TaskError {
+    let (class, why) = match errno {
+        Errno::NOENT => (ErrorClass::Logic, "does not exist".to_owned()),
+        Errno::NOTDIR => (ErrorClass::Logic, "is not a directory".to_owned()),
+        Errno::ACCESS => (ErrorClass::Permission, "may not be entered".to_owned()),
+        errno => (ErrorClass::Logic, format!("cannot be entered: {errno}")),
+    };
+    TaskError::new(class, format!("workdir {workdir} {why}"))
+}
+
 /// One path for each directory of PATH; an empty entry means the working directory.
 fn look_up(name: &[u8], path: &OsStr) -> Vec<CString> {
     path.as_bytes()
@@ -126,8 +130,18 @@ fn look_up(name: &[u8], path: &OsStr) -> Vec<CString> {
         .collect()
 }
 
-fn text(value: &str) -> Result<CString, TaskError> {
-    CString::new(value).map_err(|_| logic("the command or its workdir holds a NUL byte"))
+fn argument((no, value): (usize, &String)) -> Result<CString, TaskError> {
+    let field = format!("command[{no}]");
+    if value.len() > ENV_VALUE_BYTES_MAX {
+        let length = value.len();
+        let why = format!("{field} is {length} bytes; at most {ENV_VALUE_BYTES_MAX} are passed on");
+        return Err(logic(&why));
+    }
+    text(&field, value)
+}
+
+fn text(field: &str, value: &str) -> Result<CString, TaskError> {
+    CString::new(value).map_err(|_| logic(&format!("{field} holds a NUL byte")))
 }
 
 fn logic(message: &str) -> TaskError {

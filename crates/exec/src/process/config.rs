@@ -11,6 +11,8 @@ pub struct ProcessConfig {
     pub folder: PathBuf,
     /// Variables of the server's own environment that tasks see, beside PATH, HOME and LANG.
     pub pass_env: Vec<String>,
+    /// Holds one file for each secret; without it they are variables of the server only.
+    pub secrets_dir: Option<PathBuf>,
 }
 
 /// Why no executor could be made.

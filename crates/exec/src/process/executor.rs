@@ -1,17 +1,18 @@
 //! The executor as others see it: every call takes a lock for a moment and returns.
 
 use super::config::{ProcessConfig, SetupError};
-use super::environment::Inherited;
+use super::environment::{Inherited, Provisions};
 use super::leftovers::{self, StillAlive};
 use super::spawner::{self, Job, Spawner};
 use super::table::{Known, Shared};
-use super::{adopted, keeper};
+use super::{adopted, keeper, prepare};
 use crate::contract::{Executor, Reports};
 use crate::log::assemble;
+use crate::secrets::Secrets;
 use mainspring_core::ids::Ticket;
 use mainspring_core::work::{Launch, Life, Question, Reattached, ReportKind, Stop};
 use rustix::process::{getpid, set_child_subreaper};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -38,18 +39,18 @@ impl ProcessExecutor {
         runtime: tokio::runtime::Handle,
         reports: Arc<dyn Reports>,
     ) -> Result<Self, SetupError> {
-        let ProcessConfig { data_id, folder, pass_env } = config;
+        let ProcessConfig { data_id, folder, pass_env, secrets_dir } = config;
         // Children find their files from other directories than ours.
-        let folder = std::path::absolute(&folder)
-            .map_err(|source| SetupError::Folder { path: folder, source })?;
+        let folder = absolute(folder)?;
+        let secrets = Secrets::new(secrets_dir.map(absolute).transpose()?);
         make_folder(&folder.join("logs"))?;
         empty_folder(&folder.join("work"))?;
         set_child_subreaper(Some(getpid())).map_err(|error| SetupError::Subreaper(error.into()))?;
         let spawner = spawner::start().map_err(SetupError::Threads)?;
         keeper::start().map_err(SetupError::Threads)?;
         adopted::works_for(&data_id);
-        let inherited = Inherited::read(&pass_env);
-        let shared = Arc::new(Shared::new(data_id, &folder, inherited, runtime, reports));
+        let provisions = Provisions { inherited: Inherited::read(&pass_env), secrets };
+        let shared = Arc::new(Shared::new(data_id, &folder, provisions, runtime, reports));
         Ok(Self { shared, spawner })
     }
 
@@ -69,7 +70,7 @@ impl ProcessExecutor {
 impl Executor for ProcessExecutor {
     fn start(&self, launch: Launch) {
         if self.shared.enqueue(launch.ticket) {
-            self.spawner.submit(Job { shared: Arc::clone(&self.shared), launch });
+            prepare::submit(Job { shared: Arc::clone(&self.shared), launch }, self.spawner);
         }
     }
 
@@ -113,6 +114,10 @@ impl Executor for ProcessExecutor {
         // What a SIGKILL cannot end is found by the next life.
         let _ = self.kill_all();
     }
+}
+
+fn absolute(path: PathBuf) -> Result<PathBuf, SetupError> {
+    std::path::absolute(&path).map_err(|source| SetupError::Folder { path, source })
 }
 
 fn make_folder(path: &Path) -> Result<(), SetupError> {

@@ -10,20 +10,23 @@
 //!                       stopped: until nobody is left, by /proc
 //!                       reap
 //!                       pipes: up to 1s more, something else may hold them
-//!                       output, log ─► Ended
+//!                       output, artifacts, log ─► Ended
 //! ```
 
+use super::artifacts::{NotCopied, Outgoing, Taken};
 use super::clone;
+use super::harvest::{Harvest, Leavings};
 use super::keeper::{self, Prey};
-use super::launch::WorkFiles;
 use super::leader::{Fate, Leader, fate};
-use super::output::{self, Captured, Unread};
+use super::output::{self, Captured};
 use super::pipes::{Pipes, Reading};
 use super::table::Shared;
+use super::work_files::WorkFiles;
 use crate::log::assemble;
 use crate::log::format::Stream;
 use crate::log::recorder::Recorder;
 use crate::log::segments::Written;
+use crate::secrets::Patterns;
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::ids::Ticket;
 use mainspring_core::kernel::row::Log;
@@ -41,13 +44,9 @@ use tokio::time::{Instant, Sleep};
 
 /// How long pipes are read after the leader's end: whatever still holds them is not the task.
 const PIPES_READ_ON: Duration = Duration::from_secs(1);
-/// Waits between two looks (for survivors of a SIGKILL, for an output), doubled up to the second.
+/// Waits between two looks for survivors of a SIGKILL, doubled up to the second.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 const LOOK_AGAIN_MAX: Duration = Duration::from_millis(500);
-/// How long an output is tried to be read when there are no open files left. As long as a start
-/// that finds none may wait for its next try.
-const SCARCE_MAX: Duration = Duration::from_secs(30);
-
 /// What a follower is given.
 pub(super) struct Follow {
     pub shared: Arc<Shared>,
@@ -61,17 +60,19 @@ pub(super) struct Follow {
     pub output: OutputFrom,
     pub kill_grace: Span,
     pub log_bytes_max: u64,
+    pub secrets: Option<Arc<Patterns>>,
+    pub outgoing: Option<Arc<Outgoing>>,
 }
 
 pub(super) async fn follow(follow: Follow) {
-    let Follow { shared, ticket, leader, pidfd, pipes, files, stop, .. } = follow;
+    let Follow { shared, ticket, leader, pidfd, pipes, files, stop, secrets, .. } = follow;
     let watched = clone::watch(pidfd).and_then(|pidfd| Ok((pidfd, Reading::new(pipes)?)));
     let (pidfd, pipes) = match watched {
         Ok(watched) => watched,
         Err(error) => return give_up(&shared, ticket, leader, &error),
     };
     let live = Live {
-        log: Recorder::new(shared.place(ticket.attempt), follow.log_bytes_max),
+        log: Recorder::new(shared.place(ticket.attempt), follow.log_bytes_max, secrets.clone()),
         captured: (follow.output == OutputFrom::Stdout).then(Captured::default),
         shared,
         ticket,
@@ -82,6 +83,8 @@ pub(super) async fn follow(follow: Follow) {
         stop,
         stopping: Stopping::Not,
         kill_grace: follow.kill_grace,
+        secrets,
+        outgoing: follow.outgoing,
     };
     live.run().await;
 }
@@ -91,7 +94,9 @@ fn give_up(shared: &Shared, ticket: Ticket, mut leader: Leader, error: &std::io:
     leader.kill_group(Signal::KILL);
     shared.reap(ticket.attempt, || leader.reap());
     let error = TaskError::new(ErrorClass::Internal, format!("cannot watch the process: {error}"));
-    shared.ended(ticket, Ended { outcome: Outcome::Failed(error), started: true, log: None });
+    let outcome = Outcome::Failed(error);
+    let artifacts = Vec::new();
+    shared.ended(ticket, Ended { outcome, started: true, log: None, cache: None, artifacts });
 }
 
 enum Stopping {
@@ -116,6 +121,8 @@ struct Live {
     stop: oneshot::Receiver<()>,
     stopping: Stopping,
     kill_grace: Span,
+    secrets: Option<Arc<Patterns>>,
+    outgoing: Option<Arc<Outgoing>>,
 }
 
 enum Woken {
@@ -141,11 +148,16 @@ impl Live {
         self.shared.reap(self.ticket.attempt, || self.leader.reap());
         keeper::nudge();
         self.drain().await;
+        self.late_stop().await;
+        self.finish(status).await;
+    }
+
+    /// One that came after the leader's end: its outcome stands, what has left its group goes.
+    async fn late_stop(&mut self) {
         if matches!(self.stopping, Stopping::Not) && self.stop.try_recv().is_ok() {
             self.stopping = Stopping::TooLate;
             self.hunt(None).await;
         }
-        self.finish(status).await;
     }
 
     /// Until the leader has ended; it is not reaped yet.
@@ -261,40 +273,38 @@ impl Live {
             // Our doing, not the task's: the next life calls it lost.
             return;
         }
-        let outcome = match stopped {
-            true => Outcome::Stopped,
-            false => self.outcome(status.as_ref()).await,
+        let mut artifacts = Taken::default();
+        let outcome = match (stopped, output::exit_error(status.as_ref())) {
+            (true, _) => Outcome::Stopped,
+            (false, Some(error)) => Outcome::Failed(error),
+            (false, None) => match self.harvest().await {
+                Ok(harvest) => {
+                    artifacts = harvest.artifacts;
+                    Outcome::Success(harvest.output)
+                }
+                Err(NotCopied::Because(error)) => Outcome::Failed(error),
+                // The server ends, and what it leaves is not all there: lost as well.
+                Err(NotCopied::Abandoned) => return,
+            },
         };
+        // Large files took their time.
+        self.late_stop().await;
         let log = self.close_log().await;
         let Self { shared, ticket, files, .. } = self;
         drop(files);
-        shared.ended(ticket, Ended { outcome, started: true, log });
+        let artifacts = artifacts.keep();
+        shared.ended(ticket, Ended { outcome, started: true, log, cache: None, artifacts });
     }
 
-    async fn outcome(&mut self, status: Option<&WaitIdStatus>) -> Outcome {
-        if let Some(error) = output::exit_error(status) {
-            return Outcome::Failed(error);
-        }
-        let written = self.written().await.map_err(TaskError::from);
-        match written.and_then(|written| output::collect(written, self.captured.take())) {
-            Ok(output) => Outcome::Success(output),
-            Err(error) => Outcome::Failed(error),
-        }
-    }
-
-    /// Work that was done well does not fail because no file can be opened just now.
-    async fn written(&self) -> Result<Option<Vec<u8>>, Unread> {
-        let until = Instant::now() + SCARCE_MAX;
-        let mut wait = LOOK_AGAIN;
-        loop {
-            match output::read_file(&self.files.output()) {
-                Err(Unread::Scarce(_)) if Instant::now() < until => {
-                    tokio::time::sleep(wait).await;
-                    wait = (wait * 2).min(LOOK_AGAIN_MAX);
-                }
-                read => return read,
-            }
-        }
+    async fn harvest(&mut self) -> Result<Harvest, NotCopied<TaskError>> {
+        let leavings = Leavings {
+            shared: &self.shared,
+            files: &self.files,
+            captured: self.captured.take(),
+            secrets: self.secrets.as_ref(),
+            outgoing: self.outgoing.as_ref(),
+        };
+        leavings.harvest().await
     }
 
     async fn close_log(&mut self) -> Option<Log> {

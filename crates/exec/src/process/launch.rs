@@ -1,21 +1,23 @@
 //! From an order to a live process, on a spawn thread: files, environment, stdin, pipes, clone.
 
+use super::artifacts::Outgoing;
 use super::clone::{Image, Stack, clone_exec};
 use super::command::{Command, NotStarted};
-use super::environment::{ATTEMPT_ID, DATA_ID};
+use super::environment::{self, ATTEMPT_ID, DATA_ID};
 use super::follow::{self, Follow};
 use super::leader::Leader;
 use super::pipes::{self, Pipes};
 use super::table::Shared;
+use super::work_files::WorkFiles;
+use crate::secrets::Patterns;
 use mainspring_core::error::{ErrorClass, TaskError};
-use mainspring_core::ids::AttemptId;
 use mainspring_core::json::Json;
 use mainspring_core::limits::ENV_VALUE_BYTES_MAX;
 use mainspring_core::work::{Ended, Launch, Outcome, ProcessWork, Work};
 use rustix::process::Pid;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Starts an attempt, unless it was stopped while it waited.
@@ -30,7 +32,7 @@ pub(super) fn launch(shared: &Arc<Shared>, launch: Launch, stack: &mut Stack) {
         Work::Echo => unreachable!("echoes go to the echo executor"),
     };
     match spawn(shared, &launch, work, stack) {
-        Ok(Spawned { leader, pidfd, pipes, files }) => {
+        Ok(Spawned { leader, pidfd, pipes, files, secrets }) => {
             shared.started(ticket, leader);
             let follow = Follow {
                 shared: Arc::clone(shared),
@@ -43,6 +45,8 @@ pub(super) fn launch(shared: &Arc<Shared>, launch: Launch, stack: &mut Stack) {
                 output: work.output,
                 kill_grace: work.kill_grace,
                 log_bytes_max: work.log_bytes_max,
+                secrets,
+                outgoing: outgoing(work),
             };
             // Nothing of the order stays in memory while the attempt lives.
             drop(launch);
@@ -51,6 +55,11 @@ pub(super) fn launch(shared: &Arc<Shared>, launch: Launch, stack: &mut Stack) {
         Err(NotStarted::Failed(error)) => shared.ended(ticket, failed(error)),
         Err(NotStarted::Refused(why)) => shared.refused(ticket, why),
     }
+}
+
+fn outgoing(work: &ProcessWork) -> Option<Arc<Outgoing>> {
+    let outgoing = || Outgoing { workdir: work.workdir.clone(), paths: work.artifacts_out.clone() };
+    (!work.artifacts_out.is_empty()).then(|| Arc::new(outgoing()))
 }
 
 /// Says that a spawn is over, even when it ran into a bug.
@@ -62,8 +71,14 @@ impl Drop for Spawning<'_> {
     }
 }
 
-fn failed(error: TaskError) -> Ended {
-    Ended { outcome: Outcome::Failed(error), started: false, log: None }
+pub(super) fn failed(error: TaskError) -> Ended {
+    Ended {
+        outcome: Outcome::Failed(error),
+        started: false,
+        log: None,
+        cache: None,
+        artifacts: Vec::new(),
+    }
 }
 
 /// The end of an attempt whose start ran into a bug of ours.
@@ -76,6 +91,8 @@ struct Spawned {
     pidfd: OwnedFd,
     pipes: Pipes,
     files: WorkFiles,
+    /// What its log must not show.
+    secrets: Option<Arc<Patterns>>,
 }
 
 fn spawn(
@@ -84,10 +101,12 @@ fn spawn(
     work: &ProcessWork,
     stack: &mut Stack,
 ) -> Result<Spawned, NotStarted> {
+    let filled = environment::fill(&work.env, &shared.provisions.secrets)?;
+    let secrets = Patterns::new(filled.secrets.values()).map(Arc::new);
     let mut files = WorkFiles::new(&shared.work, launch.ticket.attempt);
     let own = variables(shared, launch, &mut files)
         .map_err(|error| NotStarted::Refused(format!("cannot write the task's input: {error}")))?;
-    let environment = shared.inherited.with(&work.env, &own);
+    let environment = shared.provisions.inherited.with(&filled.variables, &own);
     let command = Command::new(&work.program, &work.workdir, environment.path())?;
     let envp = environment.strings()?;
     let refused = |error: rustix::io::Errno| NotStarted::Refused(format!("no pipes: {error}"));
@@ -101,7 +120,7 @@ fn spawn(
         stdio: [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()],
     };
     let (leader, pidfd) = clone_exec(stack, &image).map_err(|error| command.explain(error))?;
-    Ok(Spawned { leader, pidfd, pipes, files })
+    Ok(Spawned { leader, pidfd, pipes, files, secrets })
 }
 
 /// Mainspring's own variables.
@@ -120,8 +139,9 @@ fn variables(
         ("MAINSPRING_ATTEMPT", launch.attempt.to_string()),
         ("MAINSPRING_OUTPUT", path_text(&files.output())?),
     ];
-    if let Some(index) = ticket.task.index {
+    if let Some((index, count)) = launch.instance {
         own.push(("MAINSPRING_INDEX", index.to_string()));
+        own.push(("MAINSPRING_COUNT", count.to_string()));
     }
     own.push(match fits(&launch.input) {
         true => ("MAINSPRING_INPUT", launch.input.to_string()),
@@ -144,52 +164,4 @@ fn fits(value: &Json) -> bool {
 fn path_text(path: &Path) -> io::Result<String> {
     let bad = || io::Error::other(format!("{} is not UTF-8", path.display()));
     path.to_str().map(str::to_owned).ok_or_else(bad)
-}
-
-/// The files of one live attempt, beside its log; they go when it ends.
-pub(super) struct WorkFiles {
-    folder: Arc<Path>,
-    attempt: AttemptId,
-    has_inputs: bool,
-}
-
-impl WorkFiles {
-    fn new(folder: &Arc<Path>, attempt: AttemptId) -> Self {
-        Self { folder: Arc::clone(folder), attempt, has_inputs: false }
-    }
-
-    fn path(&self, what: &str) -> PathBuf {
-        self.folder.join(format!("{}.{what}.json", self.attempt))
-    }
-
-    /// Where the task may write its output.
-    pub fn output(&self) -> PathBuf {
-        self.path("output")
-    }
-
-    fn write_input(&mut self, input: &Json) -> io::Result<PathBuf> {
-        self.write("input", input)
-    }
-
-    fn write_run_input(&mut self, input: &Json) -> io::Result<PathBuf> {
-        self.write("run_input", input)
-    }
-
-    fn write(&mut self, what: &str, value: &Json) -> io::Result<PathBuf> {
-        self.has_inputs = true;
-        let path = self.path(what);
-        std::fs::write(&path, value.as_str())?;
-        Ok(path)
-    }
-}
-
-impl Drop for WorkFiles {
-    /// What cannot be removed now goes when the next life empties the folder.
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(self.output());
-        if self.has_inputs {
-            let _ = std::fs::remove_file(self.path("input"));
-            let _ = std::fs::remove_file(self.path("run_input"));
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Attempts as child processes.
 //!
 //! ```text
-//!  start ─► Table ─► spawn threads (2, immortal) ─► clone + exec ─► child, own group
+//!  start ─► Table ─► (prepare: files) ─► spawn threads (2, immortal) ─► clone + exec ─► child, own group
 //!             │            │ Started / Refused / never started         │ pidfd, two pipes
 //!  stop ──────┤            ▼                                           ▼
 //!             └──────► follow: one task for each live attempt ◄────────┘
@@ -18,17 +18,22 @@ mod environment;
 mod command;
 mod clone;
 mod spawner;
+mod work_files;
+mod prepare;
 mod launch;
 mod pipes;
 mod leader;
 mod follow;
 mod output;
+mod artifacts;
+mod harvest;
 mod procfs;
 mod keeper;
 mod adopted;
 mod leftovers;
 mod open_files;
 
+pub use artifacts::ARTIFACT_BYTES_MAX;
 pub use config::{ProcessConfig, SetupError};
 pub use executor::ProcessExecutor;
 pub use leftovers::{StillAlive, kill_leftovers};

@@ -1,17 +1,21 @@
 //! What a process leaves behind when it has ended: its exit, and its output as JSON.
 
 use super::procfs;
+use crate::secrets::{Mask, Patterns};
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::json::Json;
-use mainspring_core::limits::OUTPUT_INLINE_BYTES_MAX;
+use mainspring_core::limits::OUTPUT_BYTES_MAX;
+use mainspring_core::output::Output;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::WaitIdStatus;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 /// How much of a text that is not JSON is quoted.
 const QUOTED_CHARS: usize = 200;
+const FILE: &str = "$MAINSPRING_OUTPUT";
 
 /// None when it exited with 0.
 pub(super) fn exit_error(status: Option<&WaitIdStatus>) -> Option<TaskError> {
@@ -60,57 +64,81 @@ pub(super) struct Captured {
 
 impl Captured {
     pub fn push(&mut self, more: &[u8]) {
-        let room = OUTPUT_INLINE_BYTES_MAX - self.kept.len();
-        self.kept.extend_from_slice(&more[..more.len().min(room)]);
         self.bytes += more.len() as u64;
-    }
-}
-
-/// What was written to the file, else to stdout if that counts; None when nothing was.
-pub(super) fn collect(
-    written: Option<Vec<u8>>,
-    captured: Option<Captured>,
-) -> Result<Option<Json>, TaskError> {
-    if let Some(written) = written {
-        return parse(&written, "$MAINSPRING_OUTPUT");
-    }
-    match captured {
-        None => Ok(None),
-        Some(Captured { bytes, .. }) if bytes > OUTPUT_INLINE_BYTES_MAX as u64 => {
-            Err(too_large("stdout", bytes))
+        if self.bytes > OUTPUT_BYTES_MAX as u64 {
+            // None of it is of use any more.
+            self.kept = Vec::new();
+        } else {
+            self.kept.extend_from_slice(more);
         }
-        Some(Captured { kept, .. }) => parse(&kept, "stdout"),
     }
 }
 
-/// Why what a task wrote could not be read.
+/// Where the output of a success is.
+pub(super) enum Source {
+    Nowhere,
+    File { file: File, bytes: u64 },
+    Stdout(Captured),
+}
+
+impl Source {
+    /// What was written to the file, else to stdout if that counts.
+    pub fn new(written: Option<(File, u64)>, captured: Option<Captured>) -> Self {
+        match (written, captured) {
+            (Some((file, bytes)), _) => Self::File { file, bytes },
+            (None, Some(captured)) => Self::Stdout(captured),
+            (None, None) => Self::Nowhere,
+        }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Nowhere => 0,
+            Self::File { bytes, .. } | Self::Stdout(Captured { bytes, .. }) => *bytes,
+        }
+    }
+
+    /// None when nothing was written. Takes as long as it is large.
+    pub fn read(self, secrets: Option<&Arc<Patterns>>) -> Result<Option<Output>, TaskError> {
+        let (text, bytes, from) = match self {
+            Self::Nowhere => return Ok(None),
+            Self::File { file, bytes } => (read_file(file, bytes)?, bytes, FILE),
+            Self::Stdout(Captured { kept, bytes }) => (kept, bytes, "stdout"),
+        };
+        let bytes = bytes.max(text.len() as u64);
+        if bytes > OUTPUT_BYTES_MAX as u64 {
+            return Err(too_large(from, bytes));
+        }
+        parse(&text, from, secrets)
+    }
+}
+
+/// Why what a task left could not be read.
 #[derive(Debug)]
 pub(super) enum Unread {
-    /// The task's own fault.
+    /// It will not be read any better later.
     Bad(TaskError),
-    /// Ours or the machine's: later it may go well.
-    Scarce(io::Error),
+    /// The machine has no files to open just now: later it may go well.
+    Scarce(String),
 }
 
 impl From<Unread> for TaskError {
     fn from(unread: Unread) -> Self {
         match unread {
             Unread::Bad(error) => error,
-            Unread::Scarce(error) => Self::new(
-                ErrorClass::Internal,
-                format!("$MAINSPRING_OUTPUT cannot be read: {error}"),
-            ),
+            Unread::Scarce(message) => Self::new(ErrorClass::Internal, message),
         }
     }
 }
 
-/// What is in the file a task may write its output to; None when there is none, or nothing in it.
-pub(super) fn read_file(path: &Path) -> Result<Option<Vec<u8>>, Unread> {
+/// The file a task may write its output to, and its size; None when there is none, or nothing in
+/// it.
+pub(super) fn open_file(path: &Path) -> Result<Option<(File, u64)>, Unread> {
     // Without NONBLOCK a task that leaves a fifo there would hold us up.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let unreadable = |error: io::Error| match procfs::is_scarcity(&error) {
-        true => Unread::Scarce(error),
-        false => bad(format!("$MAINSPRING_OUTPUT cannot be read: {error}")),
+        true => Unread::Scarce(format!("{FILE} cannot be read: {error}")),
+        false => Unread::Bad(logic(format!("{FILE} cannot be read: {error}"))),
     };
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
@@ -119,47 +147,89 @@ pub(super) fn read_file(path: &Path) -> Result<Option<Vec<u8>>, Unread> {
     };
     let found = file.metadata().map_err(unreadable)?;
     if !found.is_file() {
-        return Err(bad("$MAINSPRING_OUTPUT is no longer a plain file".to_owned()));
+        return Err(Unread::Bad(logic(format!("{FILE} is no longer a plain file"))));
     }
-    if found.len() > OUTPUT_INLINE_BYTES_MAX as u64 {
-        return Err(Unread::Bad(too_large("$MAINSPRING_OUTPUT", found.len())));
-    }
-    let mut text = Vec::new();
-    file.take(OUTPUT_INLINE_BYTES_MAX as u64).read_to_end(&mut text).map_err(unreadable)?;
-    Ok((!text.is_empty()).then_some(text))
+    Ok(Some((file, found.len())).filter(|(_, bytes)| *bytes > 0))
 }
 
-fn parse(bytes: &[u8], source: &str) -> Result<Option<Json>, TaskError> {
+fn read_file(file: File, bytes: u64) -> Result<Vec<u8>, TaskError> {
+    if bytes > OUTPUT_BYTES_MAX as u64 {
+        return Err(too_large(FILE, bytes));
+    }
+    // All of it at once: a vector that grows would hold half of it twice.
+    let mut text = Vec::with_capacity(usize::try_from(bytes).unwrap_or(0));
+    // Something that left the group may still write to it.
+    match file.take(OUTPUT_BYTES_MAX as u64 + 1).read_to_end(&mut text) {
+        Ok(_) => Ok(text),
+        Err(error) => Err(logic(format!("{FILE} cannot be read: {error}"))),
+    }
+}
+
+fn parse(
+    bytes: &[u8],
+    source: &str,
+    secrets: Option<&Arc<Patterns>>,
+) -> Result<Option<Output>, TaskError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
     }
     let why = match std::str::from_utf8(bytes) {
         Err(error) => error.to_string(),
         Ok(text) => match Json::parse(text) {
-            Ok(json) => return Ok(Some(json)),
+            Ok(json) => return hide(json, source, secrets).map(Output::Inline).map(Some),
             Err(error) => error.to_string(),
         },
     };
-    Err(logic(format!("the output in {source} is {why}: {}", quote(bytes))))
+    Err(logic(format!("the output in {source} is {why}: {}", quote(bytes, secrets))))
 }
 
-fn quote(bytes: &[u8]) -> String {
+/// What is stored holds no secret, as in a log: `***` in its place.
+fn hide(json: Json, source: &str, secrets: Option<&Arc<Patterns>>) -> Result<Json, TaskError> {
+    let Some(secrets) = secrets else { return Ok(json) };
+    let text = json.as_str().as_bytes();
+    let mut masked = Vec::with_capacity(text.len());
+    let mut mask = Mask::new(Arc::clone(secrets));
+    mask.push(text, &mut masked);
+    mask.finish(&mut masked);
+    if masked == text {
+        return Ok(json);
+    }
+    let parsed = String::from_utf8(masked).ok().and_then(|masked| Json::parse(&masked).ok());
+    parsed.ok_or_else(|| {
+        logic(format!(
+            "the output in {source} holds a secret outside of text, where it cannot be hidden: \
+             outputs are stored, secrets are not. Leave it out"
+        ))
+    })
+}
+
+/// The beginning of a text. What is hidden is hidden before anything is cut off: half a secret
+/// would not be known for what it is.
+fn quote(bytes: &[u8], secrets: Option<&Arc<Patterns>>) -> String {
     // Four bytes for each char at most; what is beyond them is not looked at.
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * QUOTED_CHARS)]);
+    let start = &bytes[..bytes.len().min(4 * QUOTED_CHARS)];
+    let masked = secrets.map(|secrets| {
+        let reach = &bytes[..bytes.len().min(4 * QUOTED_CHARS + secrets.longest())];
+        let mut mask = Mask::new(Arc::clone(secrets));
+        let mut masked = Vec::new();
+        mask.push(reach, &mut masked);
+        if reach.len() == bytes.len() {
+            mask.finish(&mut masked);
+        }
+        masked
+    });
+    let whole = masked.as_deref().unwrap_or(start);
+    let text = String::from_utf8_lossy(&whole[..whole.len().min(4 * QUOTED_CHARS)]);
     let shown: String = text.chars().take(QUOTED_CHARS).collect();
-    let more = if shown.len() < bytes.len() { " …" } else { "" };
-    format!("{shown:?}{more}")
+    let is_whole = bytes.len() <= start.len() && shown.len() >= whole.len();
+    format!("{shown:?}{}", if is_whole { "" } else { " …" })
 }
 
 fn too_large(source: &str, bytes: u64) -> TaskError {
     logic(format!(
-        "the output in {source} is {bytes} bytes; at most {OUTPUT_INLINE_BYTES_MAX} are kept. Write \
+        "the output in {source} is {bytes} bytes; at most {OUTPUT_BYTES_MAX} are kept. Write \
          large data to files and put their paths into the output"
     ))
-}
-
-fn bad(message: String) -> Unread {
-    Unread::Bad(logic(message))
 }
 
 fn logic(message: String) -> TaskError {

@@ -3,12 +3,15 @@
 //! ```text
 //!           start            spawn thread takes it           its follower is done
 //!  (none) ───────► Queued ───────────────────► Active ─────────────────────► Ended ──settle──►
-//!     │               │ stop                      │ refused: (none)             ▲
-//!     └─ stop ────────┴───────────────────────────┴── never started ────────────┘
+//!     │              │ ▲ │ stop                   │ refused: (none)             ▲
+//!     └─ stop ───────│─│─┴────────────────────────┴── never started ────────────┤
+//!                    ▼ │ files are in place                                     │
+//!                 Preparing ─── failed, or stopped once it is noticed ──────────┘
 //! ```
 //! Reports are sent without the lock: whoever takes them may call back.
 
-use super::environment::Inherited;
+use super::artifacts;
+use super::environment::Provisions;
 use crate::contract::Reports;
 use crate::log::assemble;
 use crate::log::place::Place;
@@ -25,7 +28,7 @@ use tokio::sync::oneshot;
 /// What the executor, its spawn threads and its followers share.
 pub(super) struct Shared {
     pub data_id: String,
-    pub inherited: Inherited,
+    pub provisions: Provisions,
     pub logs: Arc<Path>,
     pub work: Arc<Path>,
     pub runtime: tokio::runtime::Handle,
@@ -47,6 +50,10 @@ struct Entry {
 
 enum Stage {
     Queued,
+    /// Files are being brought to its workdir.
+    Preparing {
+        stopped: bool,
+    },
     Active {
         /// Taken by the first stop.
         stop: Option<oneshot::Sender<()>>,
@@ -63,13 +70,13 @@ impl Shared {
     pub fn new(
         data_id: String,
         folder: &Path,
-        inherited: Inherited,
+        provisions: Provisions,
         runtime: tokio::runtime::Handle,
         reports: Arc<dyn Reports>,
     ) -> Self {
         Self {
             data_id,
-            inherited,
+            provisions,
             logs: Place::logs_below(folder),
             work: folder.join("work").into(),
             runtime,
@@ -101,6 +108,35 @@ impl Shared {
         }
         attempts.insert(ticket.attempt, Entry::new(ticket, Stage::Queued));
         true
+    }
+
+    /// Whether a queued attempt may be prepared; `prepared`, `refused` or `ended` has to follow.
+    pub fn prepare(&self, attempt: AttemptId) -> bool {
+        let mut attempts = self.attempts();
+        let Some(entry) = attempts.get_mut(&attempt) else { return false };
+        if !matches!(entry.stage, Stage::Queued) || self.is_shutting_down() {
+            return false;
+        }
+        entry.stage = Stage::Preparing { stopped: false };
+        true
+    }
+
+    /// Whether what is being prepared is still to be started.
+    pub fn is_wanted(&self, attempt: AttemptId) -> bool {
+        let attempts = self.attempts();
+        let stage = attempts.get(&attempt).map(|entry| &entry.stage);
+        matches!(stage, Some(Stage::Preparing { stopped: false })) && !self.is_shutting_down()
+    }
+
+    /// Everything is in its place: back into the queue, unless it was stopped meanwhile.
+    pub fn prepared(&self, attempt: AttemptId) -> bool {
+        let mut attempts = self.attempts();
+        let Some(entry) = attempts.get_mut(&attempt) else { return false };
+        let wanted = matches!(entry.stage, Stage::Preparing { stopped: false });
+        if wanted {
+            entry.stage = Stage::Queued;
+        }
+        wanted
     }
 
     /// Makes a queued attempt active; None when it was stopped meanwhile. `spawned` has to follow,
@@ -154,7 +190,7 @@ impl Shared {
         let why: Box<str> = why.into();
         let mut attempts = self.attempts();
         if let Some(entry) = attempts.get_mut(&ticket.attempt) {
-            if matches!(entry.stage, Stage::Active { stop: None, .. }) {
+            if entry.stage.is_stopped() {
                 // Stopped while it was being started: that is its end.
                 drop(attempts);
                 return self.ended(ticket, never_started());
@@ -190,7 +226,7 @@ impl Shared {
         }
         drop(attempts);
         if settled {
-            self.remove_log(ticket.attempt, &ended);
+            self.remove_kept(ticket.attempt, &ended);
         }
         self.report(
             ticket,
@@ -216,6 +252,7 @@ impl Shared {
                     let _ = stop.send(());
                 }
             }
+            Stage::Preparing { stopped } => *stopped = true,
             Stage::Refused(_) | Stage::Ended(_) => {}
         }
     }
@@ -230,7 +267,7 @@ impl Shared {
             Stage::Refused(why) => Some(Known::Refused(why.clone())),
             Stage::Ended(ended) => Some(Known::Ended(ended.clone())),
             Stage::Active { group: Some(_), .. } => Some(Known::Running),
-            Stage::Queued | Stage::Active { group: None, .. } => {
+            Stage::Queued | Stage::Preparing { .. } | Stage::Active { group: None, .. } => {
                 entry.asked = Some(question.number);
                 None
             }
@@ -251,13 +288,18 @@ impl Shared {
         let entry = attempts.remove(&attempt);
         drop(attempts);
         if let Some(Entry { stage: Stage::Ended(ended), .. }) = entry {
-            self.remove_log(attempt, &ended);
+            self.remove_kept(attempt, &ended);
         }
     }
 
-    fn remove_log(&self, attempt: AttemptId, ended: &Ended) {
+    fn remove_kept(&self, attempt: AttemptId, ended: &Ended) {
         if let Some(Log::Inline(_)) = ended.log {
             assemble::remove_inline(&self.place(attempt));
+        }
+        if !ended.artifacts.is_empty() {
+            // To remove a large file takes a while.
+            let copies = ended.artifacts.clone();
+            drop(self.runtime.spawn_blocking(move || artifacts::remove(&copies)));
         }
     }
 
@@ -276,7 +318,7 @@ impl Shared {
         let attempts = self.attempts();
         let groups = attempts.values().filter_map(|entry| match entry.stage {
             Stage::Active { group, .. } => group,
-            Stage::Queued | Stage::Refused(_) | Stage::Ended(_) => None,
+            Stage::Queued | Stage::Preparing { .. } | Stage::Refused(_) | Stage::Ended(_) => None,
         });
         groups
             .map(|group| {
@@ -297,7 +339,20 @@ pub(super) enum Known {
 }
 
 pub(super) fn never_started() -> Ended {
-    Ended { outcome: Outcome::Stopped, started: false, log: None }
+    Ended {
+        outcome: Outcome::Stopped,
+        started: false,
+        log: None,
+        cache: None,
+        artifacts: Vec::new(),
+    }
+}
+
+impl Stage {
+    /// While it was on its way to its start.
+    fn is_stopped(&self) -> bool {
+        matches!(self, Self::Preparing { stopped: true } | Self::Active { stop: None, .. })
+    }
 }
 
 impl Entry {

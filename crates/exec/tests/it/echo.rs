@@ -35,6 +35,7 @@ fn an_echo_starts_and_ends() {
             work: Work::Echo,
             input: Json::null(),
             run_input: Json::null(),
+            instance: None,
         });
     }
     drop(executor);

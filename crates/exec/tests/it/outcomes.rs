@@ -1,24 +1,17 @@
 //! How attempts end by themselves: exits, outputs, and starts that fail.
 
-use crate::rig::{Rig, With, argv, shell};
+use crate::rig::{Rig, With, argv, failure, shell};
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::json::Json;
-use mainspring_core::limits::OUTPUT_INLINE_BYTES_MAX;
+use mainspring_core::limits::{ENV_VALUE_BYTES_MAX, OUTPUT_BYTES_MAX};
+use mainspring_core::output::Output;
 use mainspring_core::spec::definition::OutputFrom;
 use mainspring_core::work::{Ended, Launch, Outcome};
 use mainspring_exec::Executor;
 use std::collections::BTreeSet;
 
-fn failure(ended: Ended) -> TaskError {
-    assert!(ended.started);
-    match ended.outcome {
-        Outcome::Failed(error) => error,
-        other => panic!("not a failure: {other:?}"),
-    }
-}
-
 fn output(json: &str) -> Outcome {
-    Outcome::Success(Some(Json::parse(json).unwrap()))
+    Outcome::Success(Some(Output::Inline(Json::parse(json).unwrap())))
 }
 
 fn from_stdout(line: &str) -> Launch {
@@ -28,7 +21,9 @@ fn from_stdout(line: &str) -> Launch {
 #[test]
 fn silence_and_zero_is_success_without_output_or_log() {
     let ended = Rig::new().run(argv(&["true"]));
-    assert_eq!(ended, Ended { outcome: Outcome::Success(None), started: true, log: None });
+    let outcome = Outcome::Success(None);
+    let artifacts = Vec::new();
+    assert_eq!(ended, Ended { outcome, started: true, log: None, cache: None, artifacts });
 }
 
 #[test]
@@ -97,22 +92,47 @@ fn a_failed_exit_is_the_outcome_whatever_the_output() {
 }
 
 #[test]
-fn large_output_names_its_size_and_the_limit() {
-    for target in ["$MAINSPRING_OUTPUT", "/dev/stdout"] {
-        let error = failure(Rig::new().run(from_stdout(&format!("seq 100000 > {target}"))));
+fn an_output_over_the_limit_names_its_size_and_the_limit() {
+    let bytes = OUTPUT_BYTES_MAX + 1;
+    for line in
+        [format!("truncate -s {bytes} $MAINSPRING_OUTPUT"), format!("head -c {bytes} /dev/zero")]
+    {
+        let launch = from_stdout(&line).with(|work| work.log_bytes_max = 1 << 20);
+        let error = failure(Rig::new().run(launch));
         assert_eq!(error.class, ErrorClass::Logic);
-        assert!(error.message.contains("588895 bytes"), "{}", error.message);
-        assert!(error.message.contains(&OUTPUT_INLINE_BYTES_MAX.to_string()), "{}", error.message);
+        assert!(error.message.contains(&format!("{bytes} bytes")), "{}", error.message);
+        assert!(error.message.contains(&OUTPUT_BYTES_MAX.to_string()), "{}", error.message);
     }
 }
 
 #[test]
-fn the_largest_output_that_is_kept() {
+fn the_largest_output_is_kept_wherever_it_was_written() {
     let rig = Rig::new();
-    let text = format!("\"{}\"", "x".repeat(OUTPUT_INLINE_BYTES_MAX - 2));
+    let text = format!("\"{}\"", "x".repeat(OUTPUT_BYTES_MAX - 2));
     std::fs::write(rig.path("text"), &text).unwrap();
-    let ended = rig.run(from_stdout("cat $TEXT").env("TEXT", rig.path("text")));
-    assert_eq!(ended.outcome, output(&text));
+    for line in ["cat $TEXT", "cat $TEXT > $MAINSPRING_OUTPUT"] {
+        let launch = from_stdout(line).env("TEXT", rig.path("text"));
+        let ended = rig.run(launch.with(|work| work.log_bytes_max = 1 << 20));
+        // Not compared as a whole: a failure would print it.
+        let Outcome::Success(Some(Output::Inline(found))) = ended.outcome else {
+            panic!("{line}: not a success with an output at hand")
+        };
+        assert!(found.as_str() == text, "{line}");
+    }
+}
+
+#[test]
+fn an_output_that_nests_too_deep_or_is_broken_far_from_its_start() {
+    let deep = "printf '[%.0s' $(seq 65); printf ']%.0s' $(seq 65)";
+    let error = failure(Rig::new().run(from_stdout(deep)));
+    assert_eq!(error.class, ErrorClass::Logic);
+    assert!(error.message.contains("nested more than 64 deep"), "{}", error.message);
+    let large = "echo '['; seq -f %.0f, 100000; echo oops";
+    let error = failure(Rig::new().run(from_stdout(large)));
+    assert_eq!(error.class, ErrorClass::Logic);
+    assert!(error.message.contains("not valid JSON"), "{}", error.message);
+    assert!(error.message.contains("\"[\\n1,\\n2,"), "{}", error.message);
+    assert!(error.message.len() < 1000, "{}", error.message);
 }
 
 #[test]
@@ -165,17 +185,29 @@ fn a_script_without_its_interpreter_and_one_without_first_line() {
 }
 
 #[test]
-fn an_argument_or_variable_with_nul_and_an_environment_too_large() {
+fn an_argument_or_variable_that_cannot_be_passed_is_named() {
     let rig = Rig::new();
-    let large = "x".repeat(200 * 1024);
-    for launch in [
-        argv(&["true", "a\0b"]),
-        argv(&["true"]).env("A", "a\0b"),
-        argv(&["true"]).env("A=B", "c"),
-        argv(&["true"]).env("LARGE", large),
+    let large = "x".repeat(ENV_VALUE_BYTES_MAX + 1);
+    for (launch, says) in [
+        (argv(&["true", "a\0b"]), "command[1] holds a NUL byte"),
+        (shell("a\0b"), "run holds a NUL byte"),
+        (argv(&["true"]).with(|work| work.workdir = "/\0".to_owned()), "workdir holds a NUL byte"),
+        (argv(&["true"]).env("A", "a\0b"), "env.A holds a NUL byte"),
+        (argv(&["true"]).env("A=B", "c"), "\"A=B\" has a name that is empty or holds '='"),
+        (argv(&["true"]).env("LARGE", &large), "env.LARGE is 65537 bytes; at most 65536 are"),
+        (argv(&["true", &large]), "command[1] is 65537 bytes; at most 65536 are"),
     ] {
-        assert_eq!(rig.fail(launch).class, ErrorClass::Logic);
+        let error = rig.fail(launch);
+        assert_eq!(error.class, ErrorClass::Logic);
+        assert!(error.message.contains(says), "{}", error.message);
     }
+    // Each fits, all of them do not.
+    let many = (0..40).fold(argv(&["true"]), |launch, no| {
+        launch.env(&format!("V{no}"), "x".repeat(ENV_VALUE_BYTES_MAX))
+    });
+    let error = rig.fail(many);
+    assert_eq!(error.class, ErrorClass::Logic);
+    assert!(error.message.contains("too long for the kernel"), "{}", error.message);
 }
 
 #[test]

@@ -4,10 +4,11 @@ use mainspring_core::ids::{AttemptId, RunId, RunKey, TaskNo, TaskRef, Ticket};
 use mainspring_core::json::Json;
 use mainspring_core::kernel::row::{Log, Stopping};
 use mainspring_core::limits::LOG_BYTES_DEFAULT;
-use mainspring_core::spec::definition::{OutputFrom, Program};
+use mainspring_core::spec::definition::OutputFrom;
 use mainspring_core::time::Span;
 use mainspring_core::work::{
-    Ended, Launch, Outcome, ProcessWork, Reattached, Report, ReportKind, Stop, Work,
+    ArtifactIn, Ended, EnvPart, EnvValue, Launch, Outcome, ProcessWork, Program, Reattached,
+    Report, ReportKind, Stop, Work,
 };
 use mainspring_exec::log::{LogLine, Stream, lines, read_log};
 use mainspring_exec::{Executor, ProcessConfig, ProcessExecutor, Reports};
@@ -110,6 +111,7 @@ impl Rig {
             data_id: data_id.clone(),
             folder: folder.path().to_owned(),
             pass_env: pass_env.iter().map(|name| (*name).to_owned()).collect(),
+            secrets_dir: Some(folder.path().join("secrets")),
         };
         let executor = ProcessExecutor::new(config, runtime.clone(), Arc::new(Channel(sender)));
         Self { executor: Owned(executor.unwrap()), folder, data_id, reports }
@@ -205,6 +207,12 @@ impl Rig {
         Written::of(&self.log(ticket, ended.log.as_ref()))
     }
 
+    /// Puts a secret where the executor looks for it.
+    pub fn keep_secret(&self, name: &str, value: impl AsRef<[u8]>) {
+        std::fs::create_dir_all(self.path("secrets")).unwrap();
+        std::fs::write(self.path("secrets").join(name), value).unwrap();
+    }
+
     pub fn files_in(&self, folder: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.path(folder)).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
@@ -247,6 +255,15 @@ fn stream(records: &[LogLine<'_>], stream: Stream) -> Vec<u8> {
     bytes
 }
 
+/// What it failed with, after it had started.
+pub fn failure(ended: Ended) -> mainspring_core::error::TaskError {
+    assert!(ended.started);
+    match ended.outcome {
+        Outcome::Failed(error) => error,
+        other => panic!("not a failure: {other:?}"),
+    }
+}
+
 pub fn ticket() -> Ticket {
     let unique = unique();
     let mut bytes = [7; 16];
@@ -277,9 +294,14 @@ fn launch(program: Program) -> Launch {
             output: OutputFrom::File,
             kill_grace: Span::from_secs(60),
             log_bytes_max: LOG_BYTES_DEFAULT,
+            artifacts_wanted: Vec::new(),
+            artifacts_in: Vec::new(),
+            artifacts_out: Vec::new(),
         }),
         input: Json::empty_object(),
         run_input: Json::null(),
+        instance: None,
+        cache: None,
     }
 }
 
@@ -287,6 +309,10 @@ fn launch(program: Program) -> Launch {
 pub trait With {
     fn with(self, change: impl FnOnce(&mut ProcessWork)) -> Self;
     fn env(self, name: &str, value: impl AsRef<Path>) -> Self;
+    fn secret(self, variable: &str, name: &str) -> Self;
+    fn workdir(self, path: &Path) -> Self;
+    fn brings(self, path: &str, source: &Path) -> Self;
+    fn leaves(self, path: &str) -> Self;
 }
 
 impl With for Launch {
@@ -300,7 +326,25 @@ impl With for Launch {
 
     fn env(self, name: &str, value: impl AsRef<Path>) -> Self {
         let value = value.as_ref().to_str().unwrap().to_owned();
-        self.with(|work| work.env.push((name.to_owned(), value)))
+        self.with(|work| work.env.push((name.to_owned(), EnvValue::Text(value))))
+    }
+
+    fn secret(self, variable: &str, name: &str) -> Self {
+        let parts = vec![EnvPart::Secret(name.to_owned())];
+        self.with(|work| work.env.push((variable.to_owned(), EnvValue::Parts(parts))))
+    }
+
+    fn workdir(self, path: &Path) -> Self {
+        self.with(|work| work.workdir = path.to_str().unwrap().to_owned())
+    }
+
+    fn brings(self, path: &str, source: &Path) -> Self {
+        let source = source.to_str().unwrap().to_owned();
+        self.with(|work| work.artifacts_in.push(ArtifactIn { path: path.to_owned(), source }))
+    }
+
+    fn leaves(self, path: &str) -> Self {
+        self.with(|work| work.artifacts_out.push(path.to_owned()))
     }
 }
 

@@ -27,7 +27,7 @@ fn the_environment_is_clean_and_says_where_it_is() {
     launch.input = Json::parse("{\"a\":\"b c\"}").unwrap();
     launch.run_input = Json::parse("[1]").unwrap();
     launch.attempt = 7;
-    launch.ticket.task.index = Some(4);
+    launch.instance = Some((4, 9));
     let attempt = launch.ticket.attempt.to_string();
     let output = rig.path("work").join(format!("{attempt}.output.json"));
     let found = environment(&rig, launch);
@@ -36,6 +36,7 @@ fn the_environment_is_clean_and_says_where_it_is() {
         ("HOME", "/elsewhere"),
         ("MAINSPRING_ATTEMPT", "7"),
         ("MAINSPRING_ATTEMPT_ID", &attempt),
+        ("MAINSPRING_COUNT", "9"),
         ("MAINSPRING_DATA_ID", &rig.data_id),
         ("MAINSPRING_INDEX", "4"),
         ("MAINSPRING_INPUT", "{\"a\":\"b c\"}"),
@@ -51,6 +52,12 @@ fn the_environment_is_clean_and_says_where_it_is() {
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .collect();
     assert_eq!(found, expected);
+}
+
+#[test]
+fn a_task_that_is_no_instance_has_no_index() {
+    let found = environment(&Rig::new(), env_command());
+    assert!(!found.contains_key("MAINSPRING_INDEX") && !found.contains_key("MAINSPRING_COUNT"));
 }
 
 #[test]

@@ -5,16 +5,18 @@ use super::reader::ends;
 use super::stream::{json, lapse, response};
 use crate::app::App;
 use crate::auth::who::Who;
+use crate::find::Found;
 use crate::log_body::broken;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::response::sse::Event;
 use futures_util::stream::{self, StreamExt as _};
-use mainspring_core::ids::{AttemptId, RunId, RunKey, TaskNo};
+use mainspring_core::ids::{AttemptId, RunId, RunKey};
 use mainspring_core::kernel::row::Attempt;
 use mainspring_core::time::Timestamp;
 use mainspring_core::view::word::Word;
+use mainspring_core::world::input::Named;
 use mainspring_engine::logs::{Line, LogError, LogText, stream_word};
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -43,7 +45,7 @@ struct End {
     status: &'static str,
 }
 
-pub fn follow(app: App, who: Who, (run, no): (RunId, TaskNo), headers: &HeaderMap) -> Response {
+pub fn follow(app: App, who: Who, (run, named): (RunId, Named), headers: &HeaderMap) -> Response {
     let allowed = lapse(app.clone(), who);
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let last = last.and_then(|text| {
@@ -54,7 +56,7 @@ pub fn follow(app: App, who: Who, (run, no): (RunId, TaskNo), headers: &HeaderMa
         draining: app.draining.subscribe(),
         app,
         run,
-        no,
+        named,
         known: None,
         reading: None,
         skip: last,
@@ -71,7 +73,7 @@ pub fn follow(app: App, who: Who, (run, no): (RunId, TaskNo), headers: &HeaderMa
 struct Follower {
     app: App,
     run: RunId,
-    no: TaskNo,
+    named: Named,
     known: Option<Known>,
     reading: Option<Reading>,
     /// Attempt and line that the caller heard last.
@@ -81,7 +83,7 @@ struct Follower {
     ended: bool,
 }
 
-/// The task as of some commit, of whatever run.
+/// The task or instance as of some commit, of whatever run.
 #[derive(Clone)]
 struct Known {
     stamp: u64,
@@ -166,13 +168,12 @@ impl Follower {
         // Before the store is asked: its answer is not older.
         let seen = *self.app.hub.watch().borrow();
         let found = self.app.found(self.run).await?;
-        let (_, tasks) = found.show();
-        let word = tasks.get(self.no.position()).map(|task| task.status);
+        let (attempt, settled) = standing(&self.app, &found, &self.named).await?;
         let known = Known {
             stamp: seen.max(found.run.progress.stamp),
             key: found.run.head.key,
-            attempt: found.row(self.no).and_then(|row| row.attempt.clone()),
-            settled: word.filter(|word| word.is_settled()),
+            attempt,
+            settled,
         };
         self.known = Some(known.clone());
         Ok(known)
@@ -202,6 +203,30 @@ impl Follower {
             }
         }
         Ok(lines.len())
+    }
+}
+
+/// The attempt to read, and how the task ended if it has. An instance that never starts ends with
+/// its group.
+async fn standing(
+    app: &App,
+    found: &Found,
+    Named { task, index }: &Named,
+) -> Result<(Option<Attempt>, Option<Word>), Problem> {
+    let looked_up = match found.named(task, *index) {
+        Ok(task) => app.task_and_row(found, task).await,
+        Err(problem) => Err(problem),
+    };
+    match looked_up {
+        Ok((view, row)) => {
+            let attempt = row.and_then(|row| row.attempt);
+            Ok((attempt, Some(view.status).filter(|word| word.is_settled())))
+        }
+        Err(problem) if problem.code == Code::NotStarted.word() => {
+            let group = app.task(found, found.named(task, None)?).await?;
+            Ok((None, group.status.is_settled().then_some(Word::Cancelled)))
+        }
+        Err(problem) => Err(problem),
     }
 }
 

@@ -118,7 +118,9 @@ impl Ring {
     fn put(&mut self, head: &Arc<RunHead>, progress: &RunProgress) {
         let stamp = progress.stamp;
         self.changes.push_back((stamp, head.id));
-        self.latest.insert(head.id, (Arc::clone(head), Arc::new(progress.clone())));
+        // What it put out is not told of here, and would be by far the largest part.
+        let progress = Arc::new(RunProgress { output: None, ..progress.clone() });
+        self.latest.insert(head.id, (Arc::clone(head), progress));
         while self.changes.len() > KEPT_MAX {
             let Some((stamp, run)) = self.changes.pop_front() else { return };
             self.floor = self.floor.max(stamp);
@@ -195,6 +197,7 @@ mod tests {
             opened_at: None,
             finished_at: None,
             error: None,
+            output: None,
             counts: TaskCounts::default(),
         };
         Event::Run(Arc::new(head), progress)

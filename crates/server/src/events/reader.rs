@@ -139,10 +139,11 @@ impl Reader {
             told.push((stamp, Told::Run(Box::new(run_view(head, progress)))));
             return Ok(());
         };
-        let (shown, tasks) = self.app.found(run).await?.show();
+        let (mut shown, tasks) = self.app.found(run).await?.show();
         let mut changed = Vec::new();
         for mut task in tasks {
-            // Payloads are for those who ask for the task.
+            // Payloads are for those who ask for the task. Of a fan-out there is its own view, with
+            // the counts of its instances: what is kept for it does not grow with their number.
             (task.input, task.output) = (None, None);
             let text = serde_json::to_string(&task).unwrap_or_default();
             if self.told.get(&task.name) != Some(&text) {
@@ -154,6 +155,7 @@ impl Reader {
             let tasks = tasks.to_vec();
             told.push((stamp, Told::Tasks(Box::new(SomeTasks { run, tasks }))));
         }
+        shown.output = None;
         // Last, so that whoever stops listening at a final run has heard of its tasks.
         told.push((stamp, Told::Run(Box::new(shown))));
         Ok(())

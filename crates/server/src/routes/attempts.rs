@@ -5,15 +5,15 @@ use crate::app::App;
 use crate::auth::who::Viewer;
 use crate::cursor;
 use crate::extract::{Path, Query};
-use crate::find::{Found, run_id};
+use crate::find::run_id;
 use crate::problem::Problem;
 use axum::Json;
 use axum::extract::State;
 use mainspring_core::ids::{RunId, TaskNo};
-use mainspring_core::kernel::row::AttemptRow;
+use mainspring_core::kernel::row::{AttemptRow, TaskRow};
 use mainspring_core::view::shapes::{AttemptView, attempts};
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 /// An attempt, and the task it is one of.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -21,6 +21,20 @@ pub struct TaskAttempt {
     pub task: String,
     #[serde(flatten)]
     pub attempt: AttemptView,
+}
+
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct OwnQuery {
+    /// Of a fan-out, the instance with this index, from 0: a fan-out has no attempts of its own.
+    index: Option<u32>,
+    /// Items on a page, from 1 to 1,000; 50 if not said.
+    #[param(minimum = 1, maximum = 1_000)]
+    limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    #[param(pattern = "^[0-9a-fA-F]{16}$")]
+    cursor: Option<String>,
 }
 
 /// Its task, and which of the task's attempts it is. A task's attempts only grow in number, so
@@ -42,7 +56,7 @@ fn page<T>(
 }
 
 /// Lists the attempts of all tasks of a run, in the order of its definition; of each task the
-/// current one last.
+/// current one last. Those of a fan-out's instances are asked for one instance at a time.
 #[utoipa::path(get, path = "/runs/{id}/attempts", operation_id = "listRunAttempts", tag = "runs",
     params(("id" = RunId, Path), PageQuery),
     responses((status = 200, body = Page<TaskAttempt>)))]
@@ -54,39 +68,39 @@ pub async fn of_run(
 ) -> Result<Json<Page<TaskAttempt>>, Problem> {
     let found = app.found(run_id(&id)?).await?;
     let history = app.store.attempts(found.run.head.key).await?;
-    let mut tasks: Vec<TaskNo> = found.run.tasks.iter().map(|row| row.task.no).collect();
-    tasks.sort_unstable();
-    let all = tasks.into_iter().flat_map(|no| of(&found, &history, no));
+    let mut rows: Vec<&TaskRow> = found.run.tasks.iter().collect();
+    rows.sort_unstable_by_key(|row| row.task);
+    let all = rows.into_iter().flat_map(|row| {
+        let from = history.partition_point(|past| past.task < row.task);
+        let to = history.partition_point(|past| past.task <= row.task);
+        placed(row, &history[from..to])
+    });
     let definition = &found.version.definition;
     let name = |no| definition.task(no).name.to_string();
     page(&query, all, |no, attempt| TaskAttempt { task: name(no), attempt })
 }
 
-/// Lists a task's attempts, the current one last.
+/// Lists the attempts of a task, or with `index` of one instance of a fan-out, the current one
+/// last.
 #[utoipa::path(get, path = "/runs/{id}/tasks/{name}/attempts", operation_id = "listAttempts", tag = "tasks",
-    params(("id" = RunId, Path), ("name" = String, Path), PageQuery),
+    params(("id" = RunId, Path), ("name" = String, Path), OwnQuery),
     responses((status = 200, body = Page<AttemptView>)))]
 pub async fn of_task(
     State(app): State<App>,
     Viewer(_): Viewer,
     Path((id, name)): Path<(String, String)>,
-    Query(query): Query<PageQuery>,
+    Query(OwnQuery { index, limit, cursor }): Query<OwnQuery>,
 ) -> Result<Json<Page<AttemptView>>, Problem> {
     let found = app.found(run_id(&id)?).await?;
-    let no = found.task_no(&name)?;
-    let history = app.store.attempts(found.run.head.key).await?;
-    page(&query, of(&found, &history, no), |_, attempt| attempt)
+    let task = found.named(&name, index)?;
+    let row = app.row(&found, task).await?;
+    let history = app.store.attempts_of(found.run.head.key, task).await?;
+    let all = row.iter().flat_map(|row| placed(row, &history));
+    page(&PageQuery { limit, cursor }, all, |_, attempt| attempt)
 }
 
-/// A task's attempts; the history of a run is in order of its tasks.
-fn of(
-    found: &Found,
-    history: &[AttemptRow],
-    no: TaskNo,
-) -> impl Iterator<Item = (Place, AttemptView)> {
-    let from = history.partition_point(|past| past.task.no < no);
-    let to = history.partition_point(|past| past.task.no <= no);
-    let row = found.row(no);
-    let all = row.map(|row| attempts(&history[from..to], row)).unwrap_or_default();
-    (0..).zip(all).map(move |(which, attempt)| ((no, which), attempt))
+/// A task's attempts, with their places.
+fn placed(row: &TaskRow, history: &[AttemptRow]) -> impl Iterator<Item = (Place, AttemptView)> {
+    let no = row.task.no;
+    (0..).zip(attempts(history, row)).map(move |(which, attempt)| ((no, which), attempt))
 }

@@ -13,8 +13,9 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use mainspring_core::ids::{AttemptId, RunId, RunKey, TaskNo};
+use mainspring_core::ids::{AttemptId, RunId, RunKey, TaskRef};
 use mainspring_core::kernel::row::Attempt;
+use mainspring_core::world::input::Named;
 use mainspring_engine::logs::{LogError, LogText};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -25,6 +26,8 @@ const TAIL_MAX: u64 = 100_000;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct LogsQuery {
+    /// Of a fan-out, the instance with this index, from 0: a fan-out has no log of its own.
+    index: Option<u32>,
     /// The attempt's number; the last one if not said.
     attempt: Option<u32>,
     /// Only so many lines from the end.
@@ -40,7 +43,7 @@ pub struct LogsQuery {
 
 impl LogsQuery {
     fn is_to_follow(&self) -> Result<(), Problem> {
-        let Self { attempt, tail, timestamps, follow: _ } = self;
+        let Self { attempt, tail, timestamps, index: _, follow: _ } = self;
         let given = [
             ("attempt", attempt.is_some()),
             ("tail", tail.is_some()),
@@ -59,7 +62,7 @@ impl LogsQuery {
     }
 }
 
-/// Shows the log of an attempt.
+/// Shows the log of an attempt of a task, or with `index` of one instance of a fan-out.
 #[utoipa::path(get, path = "/runs/{id}/tasks/{name}/logs", operation_id = "taskLog", tag = "tasks",
     params(("id" = RunId, Path), ("name" = String, Path), LogsQuery),
     responses((status = 200, description = "the text, or events `line` and `end`",
@@ -77,12 +80,15 @@ pub async fn logs(
     }
     let range = ByteRange::asked(&headers);
     let found = app.found(run_id(&id)?).await?;
-    let no = found.task_no(&name)?;
+    whose(&found, &name, query.index)?;
     if query.follow == Some(true) || wants_events(&headers) {
         query.is_to_follow()?;
-        return Ok(follow(app, who, (found.run.head.id, no), &headers).into_response());
+        let (run, named) = (found.run.head.id, Named { task: name.into(), index: query.index });
+        follow_from(&found, &named)?;
+        return Ok(follow(app, who, (run, named), &headers).into_response());
     }
-    let Some(attempt) = choose(&app, &found, no, query.attempt).await? else {
+    let task = found.named(&name, query.index)?;
+    let Some(attempt) = choose(&app, &found, task, query.attempt).await? else {
         return Ok(nothing(range));
     };
     let shown = Shown {
@@ -99,6 +105,25 @@ pub async fn logs(
     match range {
         None => Ok(text(StatusCode::OK, streamed(rendered))),
         Some(range) => partial(&shown, rendered, range).await,
+    }
+}
+
+/// A fan-out's instances write, each its own log.
+fn whose(found: &Found, name: &str, index: Option<u32>) -> Result<(), Problem> {
+    let no = found.task_no(name)?;
+    if index.is_some() || found.version.definition.task(no).fan_out.is_none() {
+        return Ok(());
+    }
+    let detail = format!("index: task '{name}' is a fan-out: say which instance's log, from 0");
+    Err(Problem::new(Code::BadQuery, detail))
+}
+
+/// A log can be followed before its first line is written: also that of an instance which has yet
+/// to start.
+fn follow_from(found: &Found, named: &Named) -> Result<(), Problem> {
+    match found.named(&named.task, named.index) {
+        Err(problem) if problem.code != Code::NotStarted.word() => Err(problem),
+        _ => Ok(()),
     }
 }
 
@@ -153,16 +178,16 @@ impl From<LogError> for Problem {
 async fn choose(
     app: &App,
     found: &Found,
-    no: TaskNo,
+    task: TaskRef,
     wanted: Option<u32>,
 ) -> Result<Option<Attempt>, Problem> {
-    let current = found.row(no).and_then(|row| row.attempt.clone());
+    let current = app.row(found, task).await?.and_then(|row| row.attempt);
     let Some(wanted) = wanted else { return Ok(current) };
     if current.as_ref().is_some_and(|attempt| attempt.number == wanted) {
         return Ok(current);
     }
-    let history = app.store.attempts(found.run.head.key).await?;
-    let own = history.into_iter().filter(|past| past.task.no == no).map(|past| past.attempt);
+    let history = app.store.attempts_of(found.run.head.key, task).await?;
+    let own = history.into_iter().map(|past| past.attempt);
     let past = own.filter(|attempt| attempt.number == wanted).last();
     let missing = || Problem::new(Code::AttemptNotFound, format!("there is no attempt {wanted}"));
     past.ok_or_else(missing).map(Some)

@@ -5,13 +5,13 @@ use crate::app::App;
 use crate::auth::who::{Operator, Who};
 use crate::change::Held;
 use crate::extract::{Body, Path, Query};
-use crate::find::run_id;
+use crate::find::{IndexQuery, run_id};
 use crate::problem::{Code, Problem};
 use axum::Json;
 use axum::extract::State;
 use mainspring_core::ids::RunId;
 use mainspring_core::view::shapes::{RunView, TaskView};
-use mainspring_core::world::input::{Command, Input, Order, Verb};
+use mainspring_core::world::input::{Command, Input, Named, Order, Verb};
 use serde::Deserialize;
 use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
@@ -24,10 +24,19 @@ pub struct CancelQuery {
     force: Option<bool>,
 }
 
-impl CancelQuery {
-    fn verb(self) -> Verb {
-        if self.force == Some(true) { Verb::ForceCancel } else { Verb::Cancel }
-    }
+/// Which of a task's instances is cancelled, and how.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct CancelTaskQuery {
+    /// Of a fan-out, the instance with this index, from 0; the fan-out as a whole if not said.
+    index: Option<u32>,
+    /// `true`: do not wait until the work is gone; it is recorded as abandoned.
+    force: Option<bool>,
+}
+
+fn cancel_verb(force: Option<bool>) -> Verb {
+    if force == Some(true) { Verb::ForceCancel } else { Verb::Cancel }
 }
 
 /// Which tasks to retry.
@@ -60,20 +69,28 @@ async fn order_run(
     Ok(Json(app.found(run).await?.show().0))
 }
 
-async fn order_task(
-    app: &App,
-    who: &Who,
-    (action, id, name): (&'static str, &str, Arc<str>),
+/// An order about a task or an instance.
+struct TaskOrder<'a> {
+    action: &'static str,
+    run: &'a str,
+    named: Named,
     verb: Verb,
-) -> Result<Json<TaskView>, Problem> {
-    let run = run_id(id)?;
-    let record = who.record(action, format!("run {run} task {name}"));
-    let order = Order::Task(Arc::clone(&name), verb);
-    let command = Command { run, order, by: who.name.to_string() };
-    app.submit(record, Input::Command(command), Held::default()).await?;
-    let found = app.found(run).await?;
-    let no = found.task_no(&name)?;
-    Ok(Json(found.show().1.swap_remove(no.position())))
+}
+
+impl TaskOrder<'_> {
+    async fn submit(self, app: &App, who: &Who) -> Result<Json<TaskView>, Problem> {
+        let Self { action, run, named, verb } = self;
+        let run = run_id(run)?;
+        let Named { task, index } = named.clone();
+        let which = index.map(|index| format!("[{index}]")).unwrap_or_default();
+        let record = who.record(action, format!("run {run} task {task}{which}"));
+        let command = Command { run, order: Order::Task(named, verb), by: who.name.to_string() };
+        app.submit(record, Input::Command(command), Held::default()).await?;
+        let found = app.found(run).await?;
+        // Its group may have gone back since: then there is only that to show.
+        let named = found.named(&task, index).or_else(|_| found.named(&task, None))?;
+        Ok(Json(app.task(&found, named).await?))
+    }
 }
 
 /// Cancels a run: no new attempt starts, live ones are stopped.
@@ -89,7 +106,7 @@ pub async fn cancel(
 ) -> Result<Json<RunView>, Problem> {
     empty(&body)?;
     let action = if query.force == Some(true) { "run.cancel_force" } else { "run.cancel" };
-    order_run(&app, &who, (action, run_id(&id)?), Order::Run(query.verb())).await
+    order_run(&app, &who, (action, run_id(&id)?), Order::Run(cancel_verb(query.force))).await
 }
 
 /// Pauses a run: no new attempt starts, live ones go on.
@@ -139,60 +156,67 @@ pub async fn retry(
     order_run(&app, &who, ("run.retry", run_id(&id)?), order).await
 }
 
-/// Cancels a task, and those below it that have not begun.
+/// Cancels a task and those below it that have not begun, or one instance of a fan-out.
 #[utoipa::path(post, path = "/runs/{id}/tasks/{name}/cancel", operation_id = "cancelTask", tag = "tasks",
-    params(("id" = RunId, Path), ("name" = String, Path), CancelQuery),
+    params(("id" = RunId, Path), ("name" = String, Path), CancelTaskQuery),
     responses((status = 200, body = TaskView)))]
 pub async fn cancel_task(
     State(app): State<App>,
     Operator(who): Operator,
-    Path((id, name)): Path<(String, Arc<str>)>,
-    Query(query): Query<CancelQuery>,
+    Path((id, task)): Path<(String, Arc<str>)>,
+    Query(CancelTaskQuery { index, force }): Query<CancelTaskQuery>,
     body: Body,
 ) -> Result<Json<TaskView>, Problem> {
     empty(&body)?;
-    let action = if query.force == Some(true) { "task.cancel_force" } else { "task.cancel" };
-    order_task(&app, &who, (action, &id, name), query.verb()).await
+    let action = if force == Some(true) { "task.cancel_force" } else { "task.cancel" };
+    let (named, verb) = (Named { task, index }, cancel_verb(force));
+    TaskOrder { action, run: &id, named, verb }.submit(&app, &who).await
 }
 
-/// Holds a task; a live attempt of it is stopped, uncounted.
+/// Holds a task or an instance; a live attempt of it is stopped, uncounted.
 #[utoipa::path(post, path = "/runs/{id}/tasks/{name}/pause", operation_id = "pauseTask", tag = "tasks",
-    params(("id" = RunId, Path), ("name" = String, Path)),
+    params(("id" = RunId, Path), ("name" = String, Path), IndexQuery),
     responses((status = 200, body = TaskView)))]
 pub async fn pause_task(
     State(app): State<App>,
     Operator(who): Operator,
-    Path((id, name)): Path<(String, Arc<str>)>,
+    Path((id, task)): Path<(String, Arc<str>)>,
+    Query(IndexQuery { index }): Query<IndexQuery>,
     body: Body,
 ) -> Result<Json<TaskView>, Problem> {
     empty(&body)?;
-    order_task(&app, &who, ("task.pause", &id, name), Verb::Pause).await
+    let (action, named) = ("task.pause", Named { task, index });
+    TaskOrder { action, run: &id, named, verb: Verb::Pause }.submit(&app, &who).await
 }
 
-/// Lifts a task's hold.
+/// Lifts the hold of a task or an instance.
 #[utoipa::path(post, path = "/runs/{id}/tasks/{name}/resume", operation_id = "resumeTask", tag = "tasks",
-    params(("id" = RunId, Path), ("name" = String, Path)),
+    params(("id" = RunId, Path), ("name" = String, Path), IndexQuery),
     responses((status = 200, body = TaskView)))]
 pub async fn resume_task(
     State(app): State<App>,
     Operator(who): Operator,
-    Path((id, name)): Path<(String, Arc<str>)>,
+    Path((id, task)): Path<(String, Arc<str>)>,
+    Query(IndexQuery { index }): Query<IndexQuery>,
     body: Body,
 ) -> Result<Json<TaskView>, Problem> {
     empty(&body)?;
-    order_task(&app, &who, ("task.resume", &id, name), Verb::Resume).await
+    let (action, named) = ("task.resume", Named { task, index });
+    TaskOrder { action, run: &id, named, verb: Verb::Resume }.submit(&app, &who).await
 }
 
-/// Runs a failed or cancelled task again, and what follows from it.
+/// Runs a failed or cancelled task or instance again, and what follows from it.
 #[utoipa::path(post, path = "/runs/{id}/tasks/{name}/retry", operation_id = "retryTask", tag = "tasks",
-    params(("id" = RunId, Path), ("name" = String, Path)),
+    params(("id" = RunId, Path), ("name" = String, Path), IndexQuery),
     responses((status = 200, body = TaskView)))]
 pub async fn retry_task(
     State(app): State<App>,
     Operator(who): Operator,
-    Path((id, name)): Path<(String, Arc<str>)>,
+    Path((id, task)): Path<(String, Arc<str>)>,
+    Query(IndexQuery { index }): Query<IndexQuery>,
     body: Body,
 ) -> Result<Json<TaskView>, Problem> {
     empty(&body)?;
-    order_task(&app, &who, ("task.retry", &id, name), Verb::Retry).await
+    let (action, named) = ("task.retry", Named { task, index });
+    TaskOrder { action, run: &id, named, verb: Verb::Retry }.submit(&app, &who).await
 }

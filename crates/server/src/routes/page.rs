@@ -24,10 +24,10 @@ pub struct Page<T> {
 pub struct PageQuery {
     /// Items on a page, from 1 to 1,000; 50 if not said.
     #[param(minimum = 1, maximum = 1_000)]
-    limit: Option<usize>,
+    pub limit: Option<usize>,
     /// `next_cursor` of the page before.
     #[param(pattern = "^[0-9a-fA-F]{16}$")]
-    cursor: Option<String>,
+    pub cursor: Option<String>,
 }
 
 impl PageQuery {

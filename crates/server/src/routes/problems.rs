@@ -45,6 +45,9 @@ const OWN: &[(&str, &[Code])] = &[
     ("resumeTask", &[Code::TaskSettled, Code::TaskNotHeld]),
     ("retryTask", OF_A_RUN),
     ("retryTask", &[Code::TaskNotFailed, Code::DependentRunning]),
+    ("listInstances", &[Code::NotAGroup]),
+    ("runOutput", &[Code::NoOutput]),
+    ("taskOutput", &[Code::NoOutput]),
     ("taskLog", &[Code::AttemptNotFound, Code::BadRange]),
     ("events", &[Code::RunNotFound]),
     ("createToken", &[Code::BadRequest, Code::NameTaken]),
@@ -73,13 +76,21 @@ pub fn describe(api: &mut OpenApi) {
             name_answers(operation);
             let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
             for code in codes((method, path), &id, operation) {
-                by_status.entry(code.status().as_u16()).or_default().push(code);
+                by_status.entry(status(method, code).as_u16()).or_default().push(code);
             }
             for (status, codes) in by_status {
                 let answer = RefOr::T(response(status, &codes));
                 operation.responses.responses.insert(status.to_string(), answer);
             }
         }
+    }
+}
+
+/// An order about what has not begun is refused; whoever looks for it does not find it.
+fn status(method: Method, code: Code) -> StatusCode {
+    match (method, code) {
+        (Method::Get, Code::NotStarted) => StatusCode::NOT_FOUND,
+        _ => code.status(),
     }
 }
 
@@ -148,6 +159,9 @@ fn of_parameter(parameter: &RefOr<Parameter>) -> Vec<Code> {
     let RefOr::T(parameter) = parameter else { return Vec::new() };
     match (&parameter.parameter_in, parameter.name.as_str()) {
         (ParameterIn::Query, "cursor") => vec![Code::BadCursor],
+        (ParameterIn::Query, "index") => {
+            vec![Code::NotAGroup, Code::InstanceNotFound, Code::NotStarted]
+        }
         (ParameterIn::Header, "Idempotency-Key") => {
             vec![Code::BadRequest, Code::KeyInFlight, Code::KeyReused]
         }

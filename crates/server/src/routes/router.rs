@@ -2,7 +2,7 @@
 
 use super::openapi::{Doc, Made};
 use super::unasked::Asked;
-use super::{absent, attempts, problems, unasked, versions, workflows};
+use super::{absent, attempts, instances, outputs, problems, unasked, versions, workflows};
 use super::{audit, deploy, diff, health, logs, orders, runs, session, tasks, tokens, trigger};
 use crate::access;
 use crate::app::App;
@@ -34,13 +34,16 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(runs::list))
         .routes(routes!(runs::get))
         .routes(routes!(attempts::of_run))
+        .routes(routes!(outputs::of_run))
         .routes(routes!(orders::cancel))
         .routes(routes!(orders::pause))
         .routes(routes!(orders::resume))
         .routes(routes!(orders::retry))
         .routes(routes!(tasks::list))
         .routes(routes!(tasks::get))
+        .routes(routes!(instances::list))
         .routes(routes!(attempts::of_task))
+        .routes(routes!(outputs::of_task))
         .routes(routes!(logs::logs))
         .routes(routes!(orders::cancel_task))
         .routes(routes!(orders::pause_task))

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::auth::who::Viewer;
 use crate::cursor;
 use crate::extract::{Path, Query};
-use crate::find::run_id;
+use crate::find::{IndexQuery, run_id};
 use crate::problem::{Code, Problem};
 use axum::Json;
 use axum::extract::State;
@@ -31,7 +31,7 @@ pub struct ListQuery {
     cursor: Option<String>,
 }
 
-fn statuses(given: &[String]) -> Result<Vec<Word>, Problem> {
+pub fn statuses(given: &[String]) -> Result<Vec<Word>, Problem> {
     let one = |word: &str| {
         let known = Word::ALL.iter().copied().find(|known| known.text() == word);
         known.ok_or_else(|| {
@@ -65,16 +65,17 @@ pub async fn list(
     Ok(Json(Page::of(rows, limit, cursor, |(_, task)| task)))
 }
 
-/// Shows a task.
+/// Shows a task, or with `index` one instance of a fan-out.
 #[utoipa::path(get, path = "/runs/{id}/tasks/{name}", operation_id = "getTask", tag = "tasks",
-    params(("id" = RunId, Path), ("name" = String, Path)),
+    params(("id" = RunId, Path), ("name" = String, Path), IndexQuery),
     responses((status = 200, body = TaskView)))]
 pub async fn get(
     State(app): State<App>,
     Viewer(_): Viewer,
     Path((id, name)): Path<(String, String)>,
+    Query(query): Query<IndexQuery>,
 ) -> Result<Json<TaskView>, Problem> {
     let found = app.found(run_id(&id)?).await?;
-    let no = found.task_no(&name)?;
-    Ok(Json(found.show().1.swap_remove(no.position())))
+    let task = found.named(&name, query.index)?;
+    Ok(Json(app.task(&found, task).await?))
 }

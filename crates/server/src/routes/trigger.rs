@@ -130,6 +130,6 @@ async fn accepted(app: &App, run: RunId) -> Result<RunView, Problem> {
         return Ok(run_view(&head, &progress));
     }
     let missing = || Problem::new(Code::RunNotFound, format!("run {run} is no longer there"));
-    let stored = app.store.run(run).await?.ok_or_else(missing)?;
+    let stored = app.store.outline(run).await?.ok_or_else(missing)?;
     Ok(run_view(&stored.head, &stored.progress))
 }

@@ -15,7 +15,7 @@ const LOG: &str = "2026-01-31T12:00:00.000000Z o a line\n";
 
 pub struct ByHand {
     reports: Arc<dyn Reports>,
-    /// What it holds, by the names of tasks.
+    /// What it holds, by the names of tasks; an instance is `a[0]`.
     held: watch::Sender<BTreeMap<String, Ticket>>,
 }
 
@@ -36,10 +36,20 @@ impl ByHand {
         held.wait_for(|held| !held.contains_key(task)).await.unwrap();
     }
 
+    /// Ends an attempt, and waits until the next one of this task is at work.
+    pub async fn end_and_again(&self, task: &str, outcome: Outcome) {
+        let mut held = self.held.subscribe();
+        let ticket = held.borrow()[task];
+        self.end(task, outcome);
+        let is_next =
+            |held: &BTreeMap<String, Ticket>| held.get(task).is_some_and(|next| *next != ticket);
+        held.wait_for(is_next).await.unwrap();
+    }
+
     pub fn end(&self, task: &str, outcome: Outcome) {
         let ticket = self.held.borrow()[task];
         let log = Some(Log::Inline(LOG.as_bytes().into()));
-        let ended = Ended { outcome, started: true, log };
+        let ended = Ended { outcome, started: true, log, cache: None, artifacts: Vec::new() };
         self.reports.report(Report { ticket, what: ReportKind::Ended(ended) });
     }
 }
@@ -47,8 +57,12 @@ impl ByHand {
 impl Executor for ByHand {
     fn start(&self, launch: Launch) {
         self.reports.report(Report { ticket: launch.ticket, what: ReportKind::Started });
+        let name = match launch.instance {
+            None => launch.task.to_string(),
+            Some((index, _)) => format!("{}[{index}]", launch.task),
+        };
         self.held.send_modify(|held| {
-            held.insert(launch.task.to_string(), launch.ticket);
+            held.insert(name, launch.ticket);
         });
     }
 

@@ -4,7 +4,7 @@
 use crate::by_hand::ByHand;
 use crate::rig::{Answer, NOOPS, Rig, request};
 use axum::body::Body;
-use axum::http::{HeaderMap, Method};
+use axum::http::{HeaderMap, Method, StatusCode};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use mainspring_core::ids::{RunId, SchedulerId};
 use mainspring_core::kernel::record::Role;
@@ -71,6 +71,7 @@ async fn every_code_is_answered_and_told_of() {
     not_found(&mut seen).await;
     in_the_wrong_state(&mut seen).await;
     at_work(&mut seen).await;
+    fanned_out(&mut seen).await;
     keys(&mut seen).await;
     tokens(&mut seen).await;
     troubled(&mut seen).await;
@@ -135,6 +136,11 @@ async fn not_found(seen: &mut Seen) {
     seen.hear("getRun", "run_not_found", &rig.get(&format!("/runs/{NOBODY}")).await);
     seen.hear("events", "run_not_found", &rig.get(&format!("/events?run={NOBODY}")).await);
     seen.hear("getTask", "task_not_found", &rig.get(&format!("/runs/{id}/tasks/x")).await);
+    seen.hear("runOutput", "no_output", &rig.get(&format!("/runs/{id}/output")).await);
+    let answer = rig.get(&format!("/runs/{id}/tasks/a?index=0")).await;
+    seen.hear("getTask", "not_a_group", &answer);
+    let answer = rig.get(&format!("/runs/{id}/tasks/a/instances")).await;
+    seen.hear("listInstances", "not_a_group", &answer);
     let answer = rig.get(&format!("/runs/{id}/tasks/a/logs?attempt=9")).await;
     seen.hear("taskLog", "attempt_not_found", &answer);
     let answer = rig.delete(&format!("/tokens/{NOBODY}")).await;
@@ -213,6 +219,41 @@ async fn at_work(seen: &mut Seen) {
     seen.hear("retryTask", "dependent_running", &answer);
     let answer = rig.post(&format!("{path}/retry"), r#"{"tasks": ["a"]}"#).await;
     seen.hear("retryRun", "dependent_running", &answer);
+}
+
+/// One instance at a time: the first is at work, the second has not begun, there is no third.
+async fn fanned_out(seen: &mut Seen) {
+    let (rig, hand) = Rig::at_work().await;
+    let text = "name: w\ntasks: {a: {run: x, parallel: 2, concurrency: 1}}\n";
+    assert!(rig.deploy(text).await.status.is_success());
+    let run = rig.post("/workflows/w/runs", "{}").await.json();
+    hand.started("a[0]").await;
+    let task = format!("/runs/{}/tasks/a", run["id"].as_str().unwrap());
+    let looks = [
+        ("getTask", ""),
+        ("listAttempts", "/attempts"),
+        ("taskLog", "/logs"),
+        ("taskOutput", "/output"),
+    ];
+    for (operation, path) in looks {
+        for (index, code) in [(1, "not_started"), (2, "instance_not_found")] {
+            let answer = rig.get(&format!("{task}{path}?index={index}")).await;
+            assert_eq!(answer.status, StatusCode::NOT_FOUND);
+            seen.hear(operation, code, &answer);
+        }
+    }
+    let orders = ["cancel", "pause", "resume", "retry"];
+    for order in orders {
+        let operation = format!("{order}Task");
+        let answer = rig.post(&format!("{task}/{order}?index=1"), "").await;
+        assert_eq!(answer.status, StatusCode::CONFLICT);
+        seen.hear(&operation, "not_started", &answer);
+        let answer = rig.post(&format!("{task}/{order}?index=2"), "").await;
+        seen.hear(&operation, "instance_not_found", &answer);
+    }
+    seen.hear("taskOutput", "no_output", &rig.get(&format!("{task}/output?index=0")).await);
+    seen.hear("taskOutput", "no_output", &rig.get(&format!("{task}/output")).await);
+    seen.hear("taskLog", "bad_query", &rig.get(&format!("{task}/logs")).await);
 }
 
 /// Starts a run, and waits until its task `a` is at work.

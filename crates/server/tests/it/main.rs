@@ -7,6 +7,8 @@ mod by_hand;
 mod rig;
 mod workflows;
 mod runs;
+mod groups;
+mod outputs;
 mod keys;
 mod leaving;
 mod permissions;

@@ -1,6 +1,7 @@
 //! What every place for blobs does.
 
 use super::name::BlobName;
+use mainspring_core::ids::RunId;
 use mainspring_core::time::Timestamp;
 use std::error::Error;
 use std::io::{self, Read};
@@ -45,6 +46,10 @@ pub trait Blobs: Send + Sync + 'static {
 
     /// Removes a blob if it is there and was put before this moment.
     fn remove(&self, name: BlobName, put_before: Timestamp) -> Result<(), BlobError>;
+
+    /// Removes contents of a run that goes, or is gone: at most so many, and says how many there
+    /// were. None are left when that is zero.
+    fn remove_contents(&self, run: RunId, limit: usize) -> Result<usize, BlobError>;
 
     /// Blobs after the one given, in an order of the place's own; none when that was the last.
     fn list(&self, after: Option<BlobName>, limit: usize) -> Result<Vec<BlobEntry>, BlobError>;

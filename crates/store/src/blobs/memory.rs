@@ -2,6 +2,7 @@
 
 use super::contract::{BlobEntry, BlobError, BlobReader, Blobs};
 use super::name::BlobName;
+use mainspring_core::ids::RunId;
 use mainspring_core::time::Timestamp;
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
@@ -46,6 +47,14 @@ impl Blobs for MemoryBlobs {
     fn remove(&self, name: BlobName, put_before: Timestamp) -> Result<(), BlobError> {
         self.kept().retain(|kept, (_, put_at)| *kept != name || *put_at >= put_before);
         Ok(())
+    }
+
+    fn remove_contents(&self, run: RunId, limit: usize) -> Result<usize, BlobError> {
+        let mut kept = self.kept();
+        let all = BlobName::Content(run, [0; 32])..=BlobName::Content(run, [0xff; 32]);
+        let names: Vec<BlobName> = kept.range(all).take(limit).map(|(name, _)| *name).collect();
+        names.iter().for_each(|name| drop(kept.remove(name)));
+        Ok(names.len())
     }
 
     fn list(&self, after: Option<BlobName>, limit: usize) -> Result<Vec<BlobEntry>, BlobError> {

@@ -1,8 +1,10 @@
 //! The reference model: what a store means, without a disk. Simulations drive it without
 //! async and take copies of it; the other stores are compared with it.
 
+mod cache;
 mod records;
 mod model;
+mod groups;
 mod store;
 
 pub use model::Model;

@@ -1,5 +1,6 @@
 //! All rows in ordered maps. No threads, no locks: a copy is a snapshot.
 
+use super::cache::Cache;
 use super::records::Records;
 use crate::contract::{
     CommitError, Expired, Fence, Registration, RunsQuery, StoredRun, VersionsQuery,
@@ -24,9 +25,10 @@ pub struct Model {
     workflows: BTreeMap<Arc<str>, WorkflowRow>,
     runs: BTreeMap<RunKey, (RunHead, RunProgress)>,
     keys: BTreeMap<RunId, RunKey>,
-    tasks: BTreeMap<RunKey, BTreeMap<TaskRef, TaskRow>>,
-    attempts: BTreeMap<RunKey, BTreeMap<(TaskRef, u32, AttemptId), AttemptRow>>,
+    pub(super) tasks: BTreeMap<RunKey, BTreeMap<TaskRef, TaskRow>>,
+    pub(super) attempts: BTreeMap<RunKey, BTreeMap<(TaskRef, u32, AttemptId), AttemptRow>>,
     logs: BTreeMap<(RunKey, AttemptId), Log>,
+    pub(super) cache: Cache,
     pub(super) records: Records,
 }
 
@@ -139,18 +141,25 @@ impl Model {
             let (_, stored) = self.runs.get_mut(run).expect("checked before");
             stored.clone_from(progress);
         }
+        for (run, row) in &grouped.attempts {
+            self.append(*run, (*row).clone());
+        }
+        for (run, no) in &grouped.sent_back {
+            self.send_back(*run, *no);
+        }
         for (run, task) in &grouped.tasks {
             self.tasks.entry(*run).or_default().insert(task.task, (*task).clone());
-        }
-        // History is append-only: the first word on an attempt and its log stands.
-        for (run, row) in &grouped.attempts {
-            let key = (row.task, row.attempt.number, row.attempt.id);
-            let history = self.attempts.entry(*run).or_default();
-            history.entry(key).or_insert_with(|| (*row).clone());
         }
         for (run, attempt, log) in &grouped.logs {
             self.logs.entry((*run, *attempt)).or_insert_with(|| (*log).clone());
         }
+        self.cache.write(grouped);
+    }
+
+    /// History is append-only: the first word on an attempt stands, as on its log.
+    pub(super) fn append(&mut self, run: RunKey, row: AttemptRow) {
+        let key = (row.task, row.attempt.number, row.attempt.id);
+        self.attempts.entry(run).or_default().entry(key).or_insert(row);
     }
 
     fn drop_runs(&mut self, dropped: &[(RunKey, u64)]) {
@@ -162,6 +171,7 @@ impl Model {
             }
             if let Some((head, _)) = self.runs.remove(run) {
                 self.keys.remove(&head.id);
+                self.cache.lose_blobs_of(head.id);
             }
             self.tasks.remove(run);
             self.attempts.remove(run);
@@ -186,9 +196,12 @@ impl Model {
     pub fn run(&self, id: RunId) -> Option<StoredRun> {
         let key = self.keys.get(&id)?;
         let (head, progress) = self.runs.get(key)?.clone();
-        let tasks =
-            self.tasks.get(key).map_or_else(Vec::new, |rows| rows.values().cloned().collect());
+        let tasks = self.tasks_of(*key);
         Some(StoredRun { head, progress, tasks })
+    }
+
+    pub fn known_runs(&self, among: &[RunId]) -> Vec<RunId> {
+        among.iter().copied().filter(|run| self.keys.contains_key(run)).collect()
     }
 
     pub fn runs(&self, query: &RunsQuery) -> Vec<(RunHead, RunProgress)> {
@@ -255,6 +268,7 @@ impl Model {
         found.sort_by_key(|(head, _)| (head.created_at, head.id));
         let expired = |(head, progress): &(RunHead, RunProgress)| Expired {
             run: Forgotten { key: head.key, id: head.id, stamp: progress.stamp },
+            rows: u64::from(progress.counts.total) + self.instance_rows(head.key),
             logs: self.logs_outside_of(head.key),
         };
         found.into_iter().take(limit).map(expired).collect()
@@ -280,6 +294,10 @@ impl Model {
 
     pub fn attempts(&self, run: RunKey) -> Vec<AttemptRow> {
         self.attempts.get(&run).map_or_else(Vec::new, |rows| rows.values().cloned().collect())
+    }
+
+    pub fn attempts_of(&self, run: RunKey, task: TaskRef) -> Vec<AttemptRow> {
+        self.attempts(run).into_iter().filter(|row| row.task == task).collect()
     }
 
     pub fn log(&self, run: RunKey, attempt: AttemptId) -> Option<Log> {

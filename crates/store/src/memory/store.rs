@@ -9,15 +9,17 @@
 
 use super::model::Model;
 use crate::contract::{
-    Audited, CommitError, Done, Expired, Fence, ReadError, Reading, Registration, RunsQuery, Store,
-    StoredRun, VersionsQuery,
+    Audited, CommitError, Done, Expired, Fence, InstancesQuery, ReadError, Reading, Registration,
+    RunsQuery, Store, StoredRun, VersionsQuery,
 };
 use crate::thread::Thread;
-use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
-    AttemptRow, Log, RunHead, RunProgress, VersionRow, WorkflowRow,
+    AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
 };
+use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use std::future::ready;
@@ -108,6 +110,14 @@ impl Store for Memory {
         answer(self.load_now(id))
     }
 
+    fn outline(&self, id: RunId) -> Reading<'_, Option<StoredRun>> {
+        let mut found = self.load_now(id);
+        if let Some(run) = &mut found {
+            run.tasks.retain(|row| row.task.index.is_none());
+        }
+        answer(found)
+    }
+
     fn runs(&self, query: RunsQuery) -> Reading<'_, Vec<(RunHead, RunProgress)>> {
         answer(self.runs_now(&query))
     }
@@ -116,8 +126,43 @@ impl Store for Memory {
         answer(self.version_now(workflow, number))
     }
 
+    fn known_runs(&self, among: &[RunId]) -> Reading<'_, Vec<RunId>> {
+        answer(self.model().known_runs(among))
+    }
+
+    fn instances(
+        &self,
+        run: RunKey,
+        no: TaskNo,
+        query: InstancesQuery,
+    ) -> Reading<'_, Vec<TaskRow>> {
+        answer(self.model().instances(run, no, &query))
+    }
+
+    fn instance(&self, run: RunKey, no: TaskNo, index: u32) -> Reading<'_, Option<TaskRow>> {
+        answer(self.model().instance(run, no, index))
+    }
+
+    fn outputs(
+        &self,
+        run: RunKey,
+        no: TaskNo,
+        from: u32,
+        limit: usize,
+    ) -> Reading<'_, Vec<(u32, Output)>> {
+        answer(self.model().outputs(run, no, from, limit))
+    }
+
+    fn cached(&self, key: &CacheKey) -> Reading<'_, Option<CacheRow>> {
+        answer(self.model().cache.get(key))
+    }
+
     fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>> {
         answer(self.attempts_now(run))
+    }
+
+    fn attempts_of(&self, run: RunKey, task: TaskRef) -> Reading<'_, Vec<AttemptRow>> {
+        answer(self.model().attempts_of(run, task))
     }
 
     fn log(&self, run: RunKey, attempt: AttemptId) -> Reading<'_, Option<Log>> {

@@ -7,6 +7,7 @@ use super::store::{Postgres, READ_ONLY};
 use super::tables::blobs;
 use crate::blobs::{BlobEntry, BlobError, BlobName, BlobReader, Blobs};
 use crate::wait::wait;
+use mainspring_core::ids::RunId;
 use mainspring_core::time::Timestamp;
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -27,7 +28,7 @@ impl Blobs for Postgres {
                 let what = format!("what should be kept as {name} cannot be read: {source}");
                 Err(BlobError { what, source: Some(source.into()) })
             }
-            (done, Ok(())) => done,
+            (done, Ok(())) => done.map(drop),
         }
     }
 
@@ -39,7 +40,11 @@ impl Blobs for Postgres {
     }
 
     fn remove(&self, name: BlobName, put_before: Timestamp) -> Result<(), BlobError> {
-        wait(self.have_filed(Job::Remove { name, put_before }))
+        wait(self.have_filed(Job::Remove { name, put_before })).map(drop)
+    }
+
+    fn remove_contents(&self, run: RunId, limit: usize) -> Result<usize, BlobError> {
+        wait(self.have_filed(Job::RemoveContents { run, limit }))
     }
 
     fn list(&self, after: Option<BlobName>, limit: usize) -> Result<Vec<BlobEntry>, BlobError> {
@@ -49,7 +54,7 @@ impl Blobs for Postgres {
 }
 
 impl Postgres {
-    fn have_filed(&self, job: Job) -> impl Future<Output = Result<(), BlobError>> + use<> {
+    fn have_filed(&self, job: Job) -> impl Future<Output = Result<usize, BlobError>> + use<> {
         let done = self.filer().map(|filer| filer.ask(job));
         async move {
             match done {

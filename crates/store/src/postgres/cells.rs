@@ -3,6 +3,7 @@
 use super::fault::Fault;
 use super::text;
 use mainspring_core::json::Json;
+use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use serde::de::DeserializeOwned;
 use std::fmt::Display;
@@ -118,10 +119,16 @@ impl<'a> Cells<'a> {
         Json::parse(value).map_err(|error| self.damaged(shown(value), &error.to_string()))
     }
 
-    pub fn maybe_json(&mut self) -> Result<Option<Json>, Fault> {
+    /// What a task or a run put out.
+    pub fn output(&mut self) -> Result<Output, Fault> {
+        let value: &str = self.take()?;
+        Output::from_text(value).map_err(|error| self.damaged(shown(value), &error.to_string()))
+    }
+
+    pub fn maybe_output(&mut self) -> Result<Option<Output>, Fault> {
         let Some(value) = self.take::<Option<&str>>()? else { return Ok(None) };
-        let parsed = Json::parse(value);
-        parsed.map(Some).map_err(|error| self.damaged(shown(value), &error.to_string()))
+        let output = Output::from_text(value);
+        output.map(Some).map_err(|error| self.damaged(shown(value), &error.to_string()))
     }
 
     /// What is wrong with the row as a whole.

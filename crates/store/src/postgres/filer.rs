@@ -13,17 +13,19 @@
 use super::fault::{Fault, within};
 use super::link::Link;
 use super::place::Place;
-use super::session::{Role, Session, WRITE};
+use super::session::{Role, Session, Step, WRITE};
 use super::tables::blobs;
 use crate::blobs::{BlobError, BlobName};
 use crate::contract::ReadError;
 use crate::thread::Thread;
+use mainspring_core::ids::RunId;
 use mainspring_core::time::Timestamp;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio_postgres::Row;
 
 /// Longer than the server's own limits, which are told with their cause.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -38,9 +40,12 @@ pub(super) enum Piece {
 pub(super) enum Job {
     Put { name: BlobName, pieces: mpsc::Receiver<Piece> },
     Remove { name: BlobName, put_before: Timestamp },
+    RemoveContents { run: RunId, limit: usize },
 }
 
-type Asked = (Job, oneshot::Sender<Result<(), BlobError>>);
+/// How many blobs it was about.
+type Count = usize;
+type Asked = (Job, oneshot::Sender<Result<Count, BlobError>>);
 
 #[derive(Debug)]
 pub(super) struct Filer {
@@ -62,7 +67,7 @@ impl Filer {
     }
 
     /// The answer comes whenever it is waited for.
-    pub fn ask(&self, job: Job) -> impl Future<Output = Result<(), BlobError>> + use<> {
+    pub fn ask(&self, job: Job) -> impl Future<Output = Result<Count, BlobError>> + use<> {
         let (reply, answer) = oneshot::channel();
         let queue = self.queue.as_ref().expect("taken only by drop");
         // Without a thread the job is dropped, and whoever waits is told.
@@ -100,19 +105,26 @@ async fn work(mut link: Link, jobs: &Mutex<mpsc::UnboundedReceiver<Asked>>) {
     }
 }
 
-async fn carry_out(link: &mut Link, job: Job) -> Result<(), Fault> {
+async fn carry_out(link: &mut Link, job: Job) -> Result<Count, Fault> {
     let session = link.session().await?;
     match job {
-        Job::Put { name, mut pieces } => put(session, name, &mut pieces).await,
+        Job::Put { name, mut pieces } => put(session, name, &mut pieces).await.map(|()| 1),
         Job::Remove { name, put_before } => {
-            let steps = blobs::remove(name, put_before);
-            let removed = async {
-                let result = session.transaction(WRITE, &steps).await;
-                result.map(drop).map_err(|broken| broken.error.into())
-            };
-            within(PATIENCE, removed).await
+            write(session, &blobs::remove(name, put_before)).await.map(|_| 1)
+        }
+        Job::RemoveContents { run, limit } => {
+            let answers = write(session, &[blobs::remove_contents(run, limit)]).await?;
+            blobs::read_count(answers.first().map_or(&[][..], Vec::as_slice))
         }
     }
+}
+
+async fn write(session: &Session, steps: &[Step<'_>]) -> Result<Vec<Vec<Row>>, Fault> {
+    let written = async {
+        let result = session.transaction(WRITE, steps).await;
+        result.map_err(|broken| broken.error.into())
+    };
+    within(PATIENCE, written).await
 }
 
 async fn put(

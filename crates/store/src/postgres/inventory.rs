@@ -3,8 +3,9 @@
 use super::store::Postgres;
 use super::tables::inventory;
 use crate::contract::Reading;
-use crate::inventory::{HeldKey, Inventory, KeyRange, Numbered, Stray, WholeRun};
+use crate::inventory::{CachedSuccess, HeldKey, Inventory, KeyRange, Numbered, Stray, WholeRun};
 use mainspring_core::ids::{RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::cache::CacheKey;
 
 impl Inventory for Postgres {
     fn integrity(&self) -> Reading<'_, Vec<String>> {
@@ -41,5 +42,15 @@ impl Inventory for Postgres {
         let after = after.map(|held| held.row.key.clone());
         self.readers
             .ask(async move |session| inventory::held_keys(session, after.as_ref(), limit).await)
+    }
+
+    fn cached_successes(
+        &self,
+        after: Option<&CacheKey>,
+        limit: usize,
+    ) -> Reading<'_, Vec<CachedSuccess>> {
+        let after = after.cloned();
+        self.readers
+            .ask(async move |session| inventory::cached(session, after.as_ref(), limit).await)
     }
 }

@@ -4,15 +4,17 @@
 use super::place::Place;
 use super::schema;
 use super::session::{Role, Session, Step};
+use super::tables::tasks::Extent;
 use super::tables::{
-    attempts, audit, blobs, idempotency_keys, logs, run_drop, run_list, runs, schedulers, tasks,
-    tokens, versions, workflows,
+    attempts, audit, blobs, cache, idempotency_keys, instances, logs, run_drop, run_list, runs,
+    schedulers, tasks, tokens, versions, workflows,
 };
 use super::transaction::{self, Owners};
 use crate::blobs::BlobName;
-use crate::contract::RunsQuery;
+use crate::contract::{InstancesQuery, RunsQuery};
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef, TokenId};
 use mainspring_core::json::Json;
+use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{
     AuditRow, IdempotencyKey, KeyAnswer, KeyRow, Role as TokenRole, TokenKind, TokenRow,
 };
@@ -69,12 +71,17 @@ fn progress(status: RunStatus) -> RunProgress {
         opened_at: None,
         finished_at: Some(AT),
         error: None,
+        output: None,
         counts: Counts::default(),
     }
 }
 
 fn key() -> IdempotencyKey {
     IdempotencyKey { principal: "p".into(), route: "r".into(), key: "k".into(), body: [0; 32] }
+}
+
+fn cache_key() -> CacheKey {
+    CacheKey { workflow: "w".into(), task: "t".into(), hash: [0; 32] }
 }
 
 /// A batch with every kind of change.
@@ -111,6 +118,14 @@ fn everything() -> Vec<Change> {
         Change::PutRun(run, progress(RunStatus::Success)),
         Change::PutTask(run, TaskRow::new(task)),
         Change::NewAttempt(run, AttemptRow { task, attempt, output: None }),
+        Change::SendBackInstances(run, TaskNo(0)),
+        Change::DropCache(AT),
+        Change::PutCache(CacheRow {
+            key: cache_key(),
+            run: RunId::from_bytes([5; 16]),
+            output: None,
+            expires_at: AT,
+        }),
         Change::NewLog(run, id, Log::Blob { bytes: 1 }),
         Change::DropRun(RunKey::new(1, 7), 7),
         Change::DropKeys(AT),
@@ -147,7 +162,8 @@ async fn write(session: &Session) -> Result<(), super::fault::Fault> {
     }
     let complete = blobs::complete(blob(), 1);
     let removed = blobs::remove(blob(), AT).into_iter();
-    for step in removed.chain(blobs::claim(blob())).chain([complete]) {
+    let contents = blobs::remove_contents(RunId::from_bytes([5; 16]), 5);
+    for step in removed.chain(blobs::claim(blob())).chain([complete, contents]) {
         // Only the statement counts: outside of a transaction it is refused.
         let _ = session.rows(&step).await;
     }
@@ -162,12 +178,22 @@ async fn read(session: &Session) -> Result<(), super::fault::Fault> {
     let run = head(1, "{}");
     runs::unfinished(session, SCHEDULER).await?;
     runs::changed(session, SCHEDULER, 0, 5).await?;
-    session.snapshot(&[runs::load(run.id), tasks::of_run(run.id)]).await?;
+    session.snapshot(&[runs::load(run.id), tasks::first(run.id)]).await?;
+    for extent in [Extent::Loaded, Extent::Outline] {
+        session.rows(&tasks::many(run.id, extent)).await?;
+    }
     versions::load(session, "w", Some(1)).await?;
     versions::load(session, "w", None).await?;
     workflows::load(session, "w").await?;
     workflows::list(session, None, 5).await?;
     attempts::of_run(session, run.key).await?;
+    attempts::of_task(session, run.key, TaskRef::plain(TaskNo(0))).await?;
+    let group = (run.key, TaskNo(0));
+    instances::list(session, group, &InstancesQuery::default()).await?;
+    instances::one(session, group, 0).await?;
+    instances::outputs(session, group, (0, 5)).await?;
+    runs::stored(session, &[run.id]).await?;
+    cache::load(session, &cache_key()).await?;
     logs::load(session, run.key, AttemptId::from_bytes([3; 16])).await?;
     logs::outside(session, &[AttemptId::from_bytes([3; 16])]).await?;
     idempotency_keys::load(session, &key()).await?;
@@ -242,7 +268,12 @@ const FILL: &str = "
     begin read write;
     insert into runs select n, gen_random_uuid(), 'w' || n % 10, 1, 'dag', '{}', '{}', 0, '', '',
         null, n, case when n % 1000 = 0 then 'failed' when n % 1000 = 1 then 'running'
-        else 'success' end, null, null, null, 1, n, null, null, n, null, 0, 0, 0, 0, 0, 0
+        else 'success' end, null, null, null, 1, n, null, null, n, null, 0, 0, 0, 0, 0, 0, null
+        from generate_series(1, 20000) n;
+    insert into tasks (run, no, ix, fact, attempts, tries, losses, refusals, refused_for,
+        ever_started) select 1, 1, n, 'success', 0, 0, 0, 0, 0, false
+        from generate_series(0, 20000) n;
+    insert into cache select 'w', n, '', gen_random_uuid(), '@' || n, n
         from generate_series(1, 20000) n;
     insert into tasks (run, no, ix, fact, attempts, tries, losses, refusals, refused_for,
         ever_started) select n, 0, -1, 'none', 0, 0, 0, 0, 0, false

@@ -10,6 +10,7 @@ use crate::upkeep::Migration;
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_first", sql: include_str!("migrations/0001_first.sql") },
     Migration { name: "0002_blobs", sql: include_str!("migrations/0002_blobs.sql") },
+    Migration { name: "0003_outputs", sql: include_str!("migrations/0003_outputs.sql") },
 ];
 
 /// Older servers lack what the statements here use.

@@ -7,21 +7,24 @@ use super::place::Place;
 use super::reader::{Readers, ended};
 use super::schema;
 use super::session::{Role, Session};
+use super::tables::tasks::Extent;
 use super::tables::{
-    attempts, audit, idempotency_keys, logs, run_drop, run_list, runs, tasks, tokens, versions,
-    workflows,
+    attempts, audit, cache, idempotency_keys, instances, logs, run_drop, run_list, runs, tasks,
+    tokens, versions, workflows,
 };
 use super::writer::{Job, Writer};
 use crate::contract::{
-    Audited, CommitError, Done, Expired, Fence, ReadError, Reading, Registration, RunsQuery, Store,
-    StoredRun, VersionsQuery,
+    Audited, CommitError, Done, Expired, Fence, InstancesQuery, ReadError, Reading, Registration,
+    RunsQuery, Store, StoredRun, VersionsQuery,
 };
 use crate::promise::Promise;
-use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
-    AttemptRow, Log, RunHead, RunProgress, VersionRow, WorkflowRow,
+    AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
 };
+use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use std::panic::resume_unwind;
@@ -103,13 +106,20 @@ fn look(place: &Place) -> Result<(), ConnectError> {
     looked.map_err(|unfit| ConnectError::of(unfit, place))
 }
 
-async fn load(session: &Session, id: RunId) -> Result<Option<StoredRun>, Fault> {
-    let answers = session.snapshot(&[runs::load(id), tasks::of_run(id)]).await?;
+async fn load(session: &Session, id: RunId, extent: Extent) -> Result<Option<StoredRun>, Fault> {
+    let answers = session.snapshot(&[runs::load(id), tasks::first(id)]).await?;
+    let [run, rows] = &answers[..] else { return Ok(None) };
+    let Some(run) = run.first() else { return Ok(None) };
+    if let Some(tasks) = tasks::few(rows, extent)? {
+        let (head, progress) = runs::read(run)?;
+        return Ok(Some(StoredRun { head, progress, tasks }));
+    }
+    // Both of one state again, which may be another by now.
+    let answers = session.snapshot(&[runs::load(id), tasks::many(id, extent)]).await?;
     let [run, rows] = &answers[..] else { return Ok(None) };
     let Some(run) = run.first() else { return Ok(None) };
     let (head, progress) = runs::read(run)?;
-    let tasks = rows.iter().map(tasks::read).collect::<Result<Vec<_>, Fault>>()?;
-    Ok(Some(StoredRun { head, progress, tasks }))
+    Ok(Some(StoredRun { head, progress, tasks: tasks::in_order(rows)? }))
 }
 
 impl Store for Postgres {
@@ -134,7 +144,11 @@ impl Store for Postgres {
     }
 
     fn run(&self, id: RunId) -> Reading<'_, Option<StoredRun>> {
-        self.readers.ask(async move |session| load(session, id).await)
+        self.readers.ask(async move |session| load(session, id, Extent::Loaded).await)
+    }
+
+    fn outline(&self, id: RunId) -> Reading<'_, Option<StoredRun>> {
+        self.readers.ask(async move |session| load(session, id, Extent::Outline).await)
     }
 
     fn runs(&self, query: RunsQuery) -> Reading<'_, Vec<(RunHead, RunProgress)>> {
@@ -146,8 +160,46 @@ impl Store for Postgres {
         self.readers.ask(async move |session| versions::load(session, &workflow, number).await)
     }
 
+    fn known_runs(&self, among: &[RunId]) -> Reading<'_, Vec<RunId>> {
+        let among = among.to_vec();
+        self.readers.ask(async move |session| runs::stored(session, &among).await)
+    }
+
+    fn instances(
+        &self,
+        run: RunKey,
+        no: TaskNo,
+        query: InstancesQuery,
+    ) -> Reading<'_, Vec<TaskRow>> {
+        self.readers.ask(async move |session| instances::list(session, (run, no), &query).await)
+    }
+
+    fn instance(&self, run: RunKey, no: TaskNo, index: u32) -> Reading<'_, Option<TaskRow>> {
+        self.readers.ask(async move |session| instances::one(session, (run, no), index).await)
+    }
+
+    fn outputs(
+        &self,
+        run: RunKey,
+        no: TaskNo,
+        from: u32,
+        limit: usize,
+    ) -> Reading<'_, Vec<(u32, Output)>> {
+        let page = (from, limit);
+        self.readers.ask(async move |session| instances::outputs(session, (run, no), page).await)
+    }
+
+    fn cached(&self, key: &CacheKey) -> Reading<'_, Option<CacheRow>> {
+        let key = key.clone();
+        self.readers.ask(async move |session| cache::load(session, &key).await)
+    }
+
     fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>> {
         self.readers.ask(async move |session| attempts::of_run(session, run).await)
+    }
+
+    fn attempts_of(&self, run: RunKey, task: TaskRef) -> Reading<'_, Vec<AttemptRow>> {
+        self.readers.ask(async move |session| attempts::of_task(session, run, task).await)
     }
 
     fn log(&self, run: RunKey, attempt: AttemptId) -> Reading<'_, Option<Log>> {

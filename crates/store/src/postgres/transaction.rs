@@ -4,13 +4,14 @@ use super::fault::Fault;
 use super::session::{Broken, Session, Step, WRITE};
 use super::tables::runs::{self, Owned};
 use super::tables::{
-    attempts, audit, idempotency_keys, logs, run_drop, schedulers, tasks, tokens, versions,
-    workflows,
+    attempts, audit, cache, idempotency_keys, instances, logs, run_drop, schedulers, tasks, tokens,
+    versions, workflows,
 };
 use crate::contract::Fence;
 use crate::grouped::Grouped;
 use crate::refused::Refused;
 use mainspring_core::ids::{RunKey, SchedulerId};
+use mainspring_core::kernel::cache::CacheRow;
 use mainspring_core::kernel::row::{RunHead, RunProgress, WorkflowRow};
 use mainspring_core::world::batch::Change;
 use std::collections::btree_map::Entry;
@@ -71,6 +72,7 @@ pub(super) async fn commit(
     let rows = Rows::of(&grouped, owners);
     let mut steps = vec![(Guard::Fence, schedulers::fence(fence))];
     rows.push_runs(&grouped, &mut steps);
+    rows.push_rest(&grouped, &mut steps);
     push_records(&grouped, &mut steps);
     if let Some(marks) = grouped.marks {
         steps.push((Guard::None, schedulers::mark(fence.scheduler, marks)));
@@ -105,6 +107,7 @@ struct Rows<'a> {
     large_inputs: Vec<&'a RunHead>,
     runs: Vec<Owned<'a, RunKey>>,
     taken_for_granted: BTreeSet<RunKey>,
+    cache: Vec<&'a CacheRow>,
 }
 
 impl<'a> Rows<'a> {
@@ -117,6 +120,7 @@ impl<'a> Rows<'a> {
             large_inputs: heads.filter(|head| runs::is_large(head)).collect(),
             runs: grouped.runs.iter().map(|(run, row)| owners.owned(*run, row)).collect(),
             taken_for_granted: grouped.runs_taken_for_granted(),
+            cache: grouped.cache.values().copied().collect(),
         }
     }
 
@@ -134,9 +138,26 @@ impl<'a> Rows<'a> {
         push(self.runs.is_empty(), Guard::KnownRuns, &|| runs::put(&self.runs));
         let granted = &self.taken_for_granted;
         push(granted.is_empty(), Guard::KnownRuns, &|| runs::check(granted));
-        push(grouped.tasks.is_empty(), none, &|| tasks::put(&grouped.tasks));
         push(grouped.attempts.is_empty(), none, &|| attempts::insert(&grouped.attempts));
-        push(grouped.logs.is_empty(), none, &|| logs::insert(&grouped.logs));
+        if !grouped.sent_back.is_empty() {
+            let back = instances::send_back(&grouped.sent_back);
+            steps.extend(back.map(|step| (Guard::None, step)));
+        }
+    }
+
+    fn push_rest<'s>(&'s self, grouped: &'s Grouped<'a>, steps: &mut Vec<(Guard, Step<'s>)>) {
+        if !grouped.tasks.is_empty() {
+            steps.push((Guard::None, tasks::put(&grouped.tasks)));
+        }
+        if !grouped.logs.is_empty() {
+            steps.push((Guard::None, logs::insert(&grouped.logs)));
+        }
+        if let Some(moment) = grouped.cache_expired_at {
+            steps.push((Guard::None, cache::drop_expired(moment)));
+        }
+        if !self.cache.is_empty() {
+            steps.push((Guard::None, cache::put(&self.cache)));
+        }
         if !grouped.dropped_runs.is_empty() {
             let drops = run_drop::drop_runs(&grouped.dropped_runs);
             steps.extend(drops.map(|step| (Guard::None, step)));

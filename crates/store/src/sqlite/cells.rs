@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use mainspring_core::json::Json;
+use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, ValueRef};
@@ -67,8 +68,15 @@ impl<'a> Cells<'a> {
         Json::parse(text).map_err(|error| self.damaged(value, &error.to_string()))
     }
 
-    pub fn maybe_json(&mut self) -> Result<Option<Json>, Fault> {
-        self.unless_null(Self::json)
+    /// What a task or a run put out.
+    pub fn output(&mut self) -> Result<Output, Fault> {
+        let value = self.next()?;
+        let text = value.as_str().map_err(|error| self.damaged(value, &error.to_string()))?;
+        Output::from_text(text).map_err(|error| self.damaged(value, &error.to_string()))
+    }
+
+    pub fn maybe_output(&mut self) -> Result<Option<Output>, Fault> {
+        self.unless_null(Self::output)
     }
 
     /// What is wrong with the row as a whole.

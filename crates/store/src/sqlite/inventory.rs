@@ -3,8 +3,9 @@
 use super::store::Sqlite;
 use super::tables::inventory;
 use crate::contract::Reading;
-use crate::inventory::{HeldKey, Inventory, KeyRange, Numbered, Stray, WholeRun};
+use crate::inventory::{CachedSuccess, HeldKey, Inventory, KeyRange, Numbered, Stray, WholeRun};
 use mainspring_core::ids::{RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::cache::CacheKey;
 
 impl Inventory for Sqlite {
     fn integrity(&self) -> Reading<'_, Vec<String>> {
@@ -40,5 +41,14 @@ impl Inventory for Sqlite {
     fn held_keys(&self, after: Option<&HeldKey>, limit: usize) -> Reading<'_, Vec<HeldKey>> {
         let after = after.map(|held| held.row.key.clone());
         self.readers.ask(move |conn| inventory::held_keys(conn, after.as_ref(), limit))
+    }
+
+    fn cached_successes(
+        &self,
+        after: Option<&CacheKey>,
+        limit: usize,
+    ) -> Reading<'_, Vec<CachedSuccess>> {
+        let after = after.cloned();
+        self.readers.ask(move |conn| inventory::cached(conn, after.as_ref(), limit))
     }
 }

@@ -5,8 +5,10 @@ use crate::upkeep::Migration;
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 
-pub(super) const MIGRATIONS: &[Migration] =
-    &[Migration { name: "0001_first", sql: include_str!("migrations/0001_first.sql") }];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration { name: "0001_first", sql: include_str!("migrations/0001_first.sql") },
+    Migration { name: "0002_outputs", sql: include_str!("migrations/0002_outputs.sql") },
+];
 
 /// Marks the file as Mainspring's: "Main" in ASCII.
 const APPLICATION_ID: u32 = 0x4d61_696e;

@@ -4,20 +4,22 @@ use super::checkpoint::{Checkpointer, CheckpointerError, Wal};
 use super::open::{self, OpenError};
 use super::reader::{READERS, Readers, ended};
 use super::tables::{
-    attempts, audit, idempotency_keys, logs, run_drop, run_list, runs, tasks, tokens, versions,
-    workflows,
+    attempts, audit, cache, idempotency_keys, instances, logs, run_drop, run_list, runs, tasks,
+    tokens, versions, workflows,
 };
 use super::writer::{self, Job, Writer};
 use crate::contract::{
-    Audited, CommitError, Done, Expired, Fence, ReadError, Reading, Registration, RunsQuery, Store,
-    StoredRun, VersionsQuery,
+    Audited, CommitError, Done, Expired, Fence, InstancesQuery, ReadError, Reading, Registration,
+    RunsQuery, Store, StoredRun, VersionsQuery,
 };
 use crate::promise::Promise;
-use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
-    AttemptRow, Log, RunHead, RunProgress, VersionRow, WorkflowRow,
+    AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
 };
+use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use std::path::Path;
@@ -111,6 +113,14 @@ impl Store for Sqlite {
         })
     }
 
+    fn outline(&self, id: RunId) -> Reading<'_, Option<StoredRun>> {
+        self.readers.ask(move |conn| {
+            let Some((head, progress)) = runs::load(conn, id)? else { return Ok(None) };
+            let tasks = tasks::plain(conn, head.key)?;
+            Ok(Some(StoredRun { head, progress, tasks }))
+        })
+    }
+
     fn runs(&self, query: RunsQuery) -> Reading<'_, Vec<(RunHead, RunProgress)>> {
         self.readers.ask(move |conn| run_list::list(conn, &query))
     }
@@ -120,8 +130,45 @@ impl Store for Sqlite {
         self.readers.ask(move |conn| versions::load(conn, &workflow, number))
     }
 
+    fn known_runs(&self, among: &[RunId]) -> Reading<'_, Vec<RunId>> {
+        let among = among.to_vec();
+        self.readers.ask(move |conn| runs::known(conn, &among))
+    }
+
+    fn instances(
+        &self,
+        run: RunKey,
+        no: TaskNo,
+        query: InstancesQuery,
+    ) -> Reading<'_, Vec<TaskRow>> {
+        self.readers.ask(move |conn| instances::list(conn, (run, no), &query))
+    }
+
+    fn instance(&self, run: RunKey, no: TaskNo, index: u32) -> Reading<'_, Option<TaskRow>> {
+        self.readers.ask(move |conn| instances::one(conn, (run, no), index))
+    }
+
+    fn outputs(
+        &self,
+        run: RunKey,
+        no: TaskNo,
+        from: u32,
+        limit: usize,
+    ) -> Reading<'_, Vec<(u32, Output)>> {
+        self.readers.ask(move |conn| instances::outputs(conn, (run, no), (from, limit)))
+    }
+
+    fn cached(&self, key: &CacheKey) -> Reading<'_, Option<CacheRow>> {
+        let key = key.clone();
+        self.readers.ask(move |conn| cache::load(conn, &key))
+    }
+
     fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>> {
         self.readers.ask(move |conn| attempts::of_run(conn, run))
+    }
+
+    fn attempts_of(&self, run: RunKey, task: TaskRef) -> Reading<'_, Vec<AttemptRow>> {
+        self.readers.ask(move |conn| attempts::of_task(conn, run, task))
     }
 
     fn log(&self, run: RunKey, attempt: AttemptId) -> Reading<'_, Option<Log>> {

@@ -2,8 +2,8 @@
 
 use super::fault::Fault;
 use super::tables::{
-    attempts, audit, idempotency_keys, logs, run_drop, runs, schedulers, tasks, tokens, versions,
-    workflows,
+    attempts, audit, cache, idempotency_keys, instances, logs, run_drop, runs, schedulers, tasks,
+    tokens, versions, workflows,
 };
 use crate::contract::{Fence, Registration};
 use crate::grouped::Grouped;
@@ -53,9 +53,14 @@ fn write(conn: &Connection, grouped: &Grouped<'_>) -> Result<(), Fault> {
             return Err(Refused::RunUnknown(run).into());
         }
     }
-    tasks::put(conn, &grouped.tasks)?;
     attempts::insert(conn, &grouped.attempts)?;
+    instances::send_back(conn, &grouped.sent_back)?;
+    tasks::put(conn, &grouped.tasks)?;
     logs::insert(conn, &grouped.logs)?;
+    if let Some(moment) = grouped.cache_expired_at {
+        cache::drop_expired(conn, moment)?;
+    }
+    cache::put(conn, grouped.cache.values().copied())?;
     run_drop::drop_runs(conn, &grouped.dropped_runs)
 }
 

@@ -2,8 +2,8 @@
 //! connection leaves in a database.
 
 use crate::asking::{commit, register};
-use crate::conformance::blobs::{content, name, read};
-use crate::rows::{SCHEDULER, head, progress};
+use crate::conformance::blobs::{content, name, of_run, read};
+use crate::rows::{SCHEDULER, head, progress, run_id};
 use crate::servers::CUT_OFF;
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::world::batch::Change;
@@ -53,8 +53,31 @@ fn files_of_others_are_left_alone() {
     fs::write(root.path().join("notes.txt"), "n").unwrap();
     fs::create_dir_all(root.path().join("00")).unwrap();
     fs::write(root.path().join("00/notes.txt"), "n").unwrap();
+    fs::write(root.path().join("00").join(run_id(9).to_string()), "n").unwrap();
     let listed = blobs.list(None, 10).unwrap();
     assert_eq!(listed.iter().map(|entry| entry.name).collect::<Vec<_>>(), [name(1)]);
+}
+
+#[test]
+fn the_folder_of_a_run_goes_with_its_last_content_unless_something_else_is_in_it() {
+    let root = tempfile::tempdir().unwrap();
+    let blobs = FolderBlobs::open(root.path()).unwrap();
+    let shelf = root.path().join("00");
+    for run in [1, 2] {
+        blobs.put(of_run(run, 1), &mut &b"x"[..]).unwrap();
+        assert!(shelf.join(run_id(run).to_string()).is_dir());
+    }
+    let notes = shelf.join(run_id(2).to_string()).join("notes.txt");
+    fs::write(&notes, "n").unwrap();
+    for run in [1, 2] {
+        assert_eq!(blobs.remove_contents(run_id(run), 9).unwrap(), 1);
+        assert_eq!(blobs.remove_contents(run_id(run), 9).unwrap(), 0);
+    }
+    assert!(!shelf.join(run_id(1).to_string()).exists());
+    assert!(notes.exists());
+    assert_eq!(blobs.list(None, 9).unwrap(), []);
+    blobs.put(of_run(1, 1), &mut &b"again"[..]).unwrap();
+    assert_eq!(read(&blobs, of_run(1, 1)).as_deref(), Some(&b"again"[..]));
 }
 
 #[test]

@@ -1,14 +1,18 @@
 //! Rows and batches by chance, the same for the same seed.
 
-use crate::rows::{OTHER, SCHEDULER, attempt, attempt_id, head, instance, plain, progress, task};
+use crate::rows::{
+    OTHER, SCHEDULER, attempt, attempt_id, blob, head, instance, plain, progress, task,
+};
 use mainspring_core::error::{ErrorClass, TaskError};
-use mainspring_core::ids::{RunKey, TaskRef};
+use mainspring_core::ids::{RunKey, TaskNo, TaskRef};
 use mainspring_core::json::Json;
 use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::group::{Closed, Group};
 use mainspring_core::kernel::row::{
     Attempt, AttemptEnd, AttemptRow, CancelCause, Cancelled, Counts, Hold, Log, RunError, RunHead,
     RunProgress, RunStatus, Stopping, TaskRow,
 };
+use mainspring_core::output::Output;
 use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::world::batch::Change;
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,6 +83,13 @@ impl Chance {
         Json::parse(text).unwrap()
     }
 
+    pub fn output(&mut self) -> Output {
+        match self.one_in(3) {
+            true => blob(u8::try_from(self.below(3)).unwrap()),
+            false => self.json().into(),
+        }
+    }
+
     fn hold(&mut self) -> Hold {
         Hold { by: self.text(), at: self.time() }
     }
@@ -126,6 +137,7 @@ impl Chance {
             opened_at: self.maybe(Self::time),
             finished_at: self.maybe(Self::moment),
             error: self.maybe(|chance| RunError { class: chance.class(), message: chance.text() }),
+            output: self.maybe(Self::output),
             counts: Counts {
                 total: self.small(),
                 live: self.small(),
@@ -153,8 +165,9 @@ impl Chance {
     }
 
     fn end(&mut self) -> AttemptEnd {
-        match self.below(6) {
+        match self.below(7) {
             0 => AttemptEnd::Success,
+            5 => AttemptEnd::Cached,
             1 => AttemptEnd::Cancelled,
             4 => AttemptEnd::Abandoned,
             2 => AttemptEnd::Refused(self.text().into()),
@@ -163,12 +176,39 @@ impl Chance {
         }
     }
 
+    fn error(&mut self) -> Box<TaskError> {
+        Box::new(TaskError::new(self.class(), self.text()))
+    }
+
+    /// What it says of its instances, they may belie.
+    fn group(&mut self) -> Box<Group> {
+        let closed = self.maybe(|chance| match chance.one_in(2) {
+            true => Closed::FailFast,
+            false => Closed::Cancel(chance.of(Cancelled::ALL)),
+        });
+        Box::new(Group {
+            opened_at: self.maybe(Self::time),
+            count: self.small(),
+            next: self.small(),
+            success: self.small(),
+            failed: self.small(),
+            cancelled: self.small(),
+            attempts: self.small(),
+            numbered_from: u32::MAX,
+            closed,
+        })
+    }
+
     fn task(&mut self, at: TaskRef) -> TaskRow {
+        let attempt = self.maybe(Self::attempt);
+        let has_none = attempt.is_none() && self.one_in(2);
         TaskRow {
-            fact: self.of(Fact::ALL),
+            fact: self.of(&[Fact::ALL, &[Fact::Success; 4]].concat()),
             until: self.maybe(Self::time),
             attempts: self.small(),
-            attempt: self.maybe(Self::attempt),
+            attempt,
+            error: has_none.then(|| self.error()),
+            group: (at.index.is_none() && !self.one_in(3)).then(|| self.group()),
             tries: self.small(),
             losses: self.small(),
             refusals: self.small(),
@@ -178,7 +218,7 @@ impl Chance {
             stopping: self.maybe(|chance| chance.of(Stopping::ALL)),
             cancelled: self.maybe(|chance| chance.of(Cancelled::ALL)),
             settled_at: self.maybe(Self::time),
-            output: self.maybe(Self::json),
+            output: self.maybe(Self::output),
             ..task(at)
         }
     }
@@ -233,16 +273,17 @@ impl Chance {
     }
 
     fn change(&mut self, run: RunKey) -> Change {
-        match self.below(6) {
+        match self.below(9) {
             0 => Change::PutRun(run, self.progress()),
             1 => Change::NewLog(run, attempt_id(self.below(40)), self.log()),
             2 => {
                 let (task, attempt) = (self.task_ref(), self.attempt());
                 Change::NewAttempt(
                     run,
-                    AttemptRow { task, attempt, output: self.maybe(Self::json) },
+                    AttemptRow { task, attempt, output: self.maybe(Self::output) },
                 )
             }
+            3 => Change::SendBackInstances(run, TaskNo(self.small())),
             _ => {
                 let at = self.task_ref();
                 Change::PutTask(run, self.task(at))
@@ -254,10 +295,11 @@ impl Chance {
     pub fn contradiction(&mut self, runs: &Runs) -> Change {
         let unknown = RunKey::new(1, runs.last + 50);
         let stored: Vec<u64> = runs.stored.keys().copied().collect();
-        match self.below(4) {
+        match self.below(5) {
             0 if !stored.is_empty() => Change::NewRun(head(self.of(&stored)), self.progress()),
             1 => Change::PutTask(unknown, task(plain(0))),
             2 => Change::NewLog(unknown, attempt_id(1), self.log()),
+            3 => Change::SendBackInstances(unknown, TaskNo(0)),
             _ => Change::PutRun(unknown, self.progress()),
         }
     }

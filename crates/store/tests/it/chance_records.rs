@@ -1,8 +1,9 @@
 //! What is not about any one run, by chance: workflows, keys, records, tokens.
 
 use crate::chance::{Chance, Runs};
-use crate::rows::{idempotency_key, run_id, token_id, version};
+use crate::rows::{cache_key, idempotency_key, run_id, token_id, version};
 use mainspring_core::ids::TokenId;
+use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{
     AuditRow, IdempotencyKey, KeyAnswer, KeyRow, Role, TokenKind, TokenRow,
 };
@@ -11,7 +12,7 @@ use mainspring_core::world::batch::Change;
 
 impl Chance {
     pub fn record(&mut self, runs: &Runs) -> Change {
-        match self.below(10) {
+        match self.below(13) {
             0 => Change::NewVersion(version(self.workflow(), self.small(), &self.text())),
             1 => Change::PutWorkflow(self.workflow_row()),
             2 | 3 => Change::NewKey(self.key_row(runs)),
@@ -19,6 +20,8 @@ impl Chance {
             5 => Change::Marks { next_run: self.below(30), next_stamp: self.below(2_000) },
             6 => Change::NewAudit(self.audit_row()),
             7 => Change::DropToken(self.token_id()),
+            8 | 9 => Change::PutCache(self.cache_row(runs)),
+            10 => Change::DropCache(self.moment()),
             _ => Change::NewToken(self.token_row()),
         }
     }
@@ -50,6 +53,23 @@ impl Chance {
             _ => KeyAnswer::Done,
         };
         KeyRow { key: self.key(), answer, created_at: self.moment() }
+    }
+
+    /// One of few, so that keys meet again.
+    pub fn cache_key(&mut self) -> CacheKey {
+        CacheKey {
+            workflow: self.workflow().into(),
+            ..cache_key(self.of(&["a", "b"]), u8::try_from(self.below(2)).unwrap())
+        }
+    }
+
+    fn cache_row(&mut self, runs: &Runs) -> CacheRow {
+        CacheRow {
+            key: self.cache_key(),
+            run: run_id(self.below(runs.last + 1)),
+            output: self.maybe(Self::output),
+            expires_at: self.moment(),
+        }
     }
 
     fn audit_row(&mut self) -> AuditRow {

@@ -4,11 +4,12 @@
 use crate::asking::{ask, commit, register};
 use crate::chance::{Chance, Runs};
 use crate::rows::{OTHER, SCHEDULER, attempt_id, head, run_id};
-use mainspring_core::ids::RunKey;
+use mainspring_core::ids::{RunKey, TaskNo};
+use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::world::batch::Change;
 use mainspring_store::{
-    CommitError, Fence, Memory, Postgres, RunsQuery, Sqlite, Store, VersionsQuery,
+    CommitError, Fence, InstancesQuery, Memory, Postgres, RunsQuery, Sqlite, Store, VersionsQuery,
 };
 
 const SEQUENCES: u64 = 16;
@@ -169,6 +170,13 @@ impl<'a> Pair<'a> {
             let attempt = attempt_id(self.chance.below(40));
             self.same(|store| ask(store.log(key, attempt)));
         }
+        self.compare_instances();
+        let runs: Vec<_> = (0..=self.runs.last + 1).map(run_id).collect();
+        self.same(|store| {
+            let mut found = ask(store.known_runs(&runs));
+            found.sort_unstable();
+            found
+        });
         let before = self.chance.moment();
         self.same(|store| ask(store.expired(before, limit)));
         let attempts: Vec<_> = (0..40).map(attempt_id).collect();
@@ -177,6 +185,19 @@ impl<'a> Pair<'a> {
             found.sort_unstable();
             found
         });
+    }
+
+    fn compare_instances(&mut self) {
+        let key = RunKey::new(1, self.chance.below(self.runs.last + 2));
+        let task = self.chance.task_ref();
+        self.same(|store| ask(store.attempts_of(key, task)));
+        let (from, limit) = (self.chance.small(), self.limit());
+        let facts = self.chance.maybe(|chance| chance.of(Fact::ALL)).into_iter().collect();
+        let query = InstancesQuery { from, limit, facts };
+        let no = TaskNo(self.chance.small());
+        self.same(|store| ask(store.instances(key, no, query.clone())));
+        self.same(|store| ask(store.instance(key, no, from)));
+        self.same(|store| ask(store.outputs(key, no, from, limit)));
     }
 
     fn compare_records(&mut self) {
@@ -191,6 +212,10 @@ impl<'a> Pair<'a> {
         for _ in 0..6 {
             let key = self.chance.key();
             self.same(|store| ask(store.key(&key)));
+        }
+        for _ in 0..6 {
+            let key = self.chance.cache_key();
+            self.same(|store| ask(store.cached(&key)));
         }
         self.same(|store| ask(store.tokens()));
         // Only their order is the same everywhere: a store may leave numbers out.

@@ -15,3 +15,4 @@ mod outage;
 mod answers;
 mod private;
 mod blob_places;
+mod inventories;

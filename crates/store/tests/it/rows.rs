@@ -2,12 +2,16 @@
 
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef, TokenId};
 use mainspring_core::json::Json;
+use mainspring_core::kernel::cache::CacheKey;
+use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::group::Group;
 use mainspring_core::kernel::record::{
     AuditRow, IdempotencyKey, KeyAnswer, KeyRow, Role, TokenKind, TokenRow,
 };
 use mainspring_core::kernel::row::{
     Attempt, Counts, RunHead, RunKind, RunProgress, RunStatus, TaskRow, VersionRow, WorkflowRow,
 };
+use mainspring_core::output::{BlobRef, Output};
 use mainspring_core::time::Timestamp;
 use std::collections::BTreeMap;
 
@@ -53,6 +57,7 @@ pub fn progress(status: RunStatus, stamp: u64) -> RunProgress {
         opened_at: None,
         finished_at: None,
         error: None,
+        output: None,
         counts: Counts::default(),
     }
 }
@@ -78,6 +83,24 @@ pub fn attempt(number: u32, id: u64) -> Attempt {
 
 pub fn task(task: TaskRef) -> TaskRow {
     TaskRow::new(task)
+}
+
+/// A group that has opened so many instances, of which so many have succeeded.
+pub fn group(no: u32, next: u32, success: u32) -> TaskRow {
+    let group = Group { next, success, ..Group::of(100_000) };
+    TaskRow { fact: Fact::Open, group: Some(Box::new(group)), ..task(plain(no)) }
+}
+
+pub fn json(text: &str) -> Output {
+    Json::parse(text).unwrap().into()
+}
+
+pub fn blob(number: u8) -> Output {
+    Output::Blob(BlobRef { hash: [number; 32], bytes: u64::from(number) << 32 })
+}
+
+pub fn cache_key(task: &str, hash: u8) -> CacheKey {
+    CacheKey { workflow: "build".into(), task: task.into(), hash: [hash; 32] }
 }
 
 pub fn version(workflow: &str, number: u32, text: &str) -> VersionRow {

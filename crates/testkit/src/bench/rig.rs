@@ -53,7 +53,7 @@ impl Rig {
             observer: Arc::new(Watcher(sender)),
             store_patience: None,
         };
-        let engine = Engine::start(config, |reports| Ok(executors(&folder, reports)));
+        let engine = Engine::start(config, |reports| Ok(executors(&folder, &reports)));
         let engine = engine.await.expect("the engine starts");
         Self { engine, store, folder, seen }
     }
@@ -107,19 +107,21 @@ impl Rig {
     }
 }
 
-fn executors(folder: &DataFolder, reports: Arc<dyn Reports>) -> Executors {
+fn executors(folder: &DataFolder, reports: &Arc<dyn Reports>) -> Executors {
     let config = ProcessConfig {
         data_id: folder.id().to_string(),
         folder: folder.path().to_owned(),
         pass_env: Vec::new(),
+        secrets_dir: None,
     };
-    let process = ProcessExecutor::new(config, Handle::current(), Arc::clone(&reports));
+    let process = ProcessExecutor::new(config, Handle::current(), Arc::clone(reports));
     let process = Arc::new(process.expect("processes can be started")) as Arc<dyn Executor>;
     #[cfg_attr(not(feature = "bench"), allow(unused_mut, reason = "a second one with `bench`"))]
     let mut executors = Executors::from([(ExecutorKind::Process, process)]);
     #[cfg(feature = "bench")]
     {
-        let echo = mainspring_exec::EchoExecutor::new(reports).expect("a thread can be started");
+        let echo = mainspring_exec::EchoExecutor::new(Arc::clone(reports))
+            .expect("a thread can be started");
         executors.insert(ExecutorKind::Echo, Arc::new(echo));
     }
     executors

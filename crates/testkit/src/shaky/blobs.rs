@@ -1,5 +1,6 @@
 //! Blobs in memory that cannot be put, or not yet, when a test says so.
 
+use mainspring_core::ids::RunId;
 use mainspring_core::time::Timestamp;
 use mainspring_store::{BlobEntry, BlobError, BlobName, BlobReader, Blobs, MemoryBlobs};
 use std::io::Read;
@@ -31,6 +32,10 @@ impl Blobs for ShakyBlobs {
 
     fn remove(&self, name: BlobName, put_before: Timestamp) -> Result<(), BlobError> {
         self.memory.remove(name, put_before)
+    }
+
+    fn remove_contents(&self, run: RunId, limit: usize) -> Result<usize, BlobError> {
+        self.memory.remove_contents(run, limit)
     }
 
     fn list(&self, after: Option<BlobName>, limit: usize) -> Result<Vec<BlobEntry>, BlobError> {

@@ -1,21 +1,23 @@
 //! The store: a model in memory behind faults.
 
 use super::ShakyBlobs;
-use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
-    AttemptRow, Log, RunHead, RunProgress, VersionRow, WorkflowRow,
+    AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
 };
+use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use mainspring_engine::logs::LogPlaces;
 use mainspring_store::{
-    Audited, CommitError, Done, Expired, Fence, Memory, ReadError, Reading, Registration,
-    RunsQuery, Store, StoredRun, VersionsQuery,
+    Audited, CommitError, Done, Expired, Fence, InstancesQuery, Memory, ReadError, Reading,
+    Registration, RunsQuery, Store, StoredRun, VersionsQuery,
 };
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use tempfile::TempDir;
 use tokio::sync::Notify;
@@ -64,6 +66,8 @@ pub struct Shaky {
     /// Whatever has expired was opened again since it was looked at.
     pub opens_again: AtomicBool,
     pub catching_up: Stop,
+    /// How often a run was read with the rows of its instances.
+    pub whole_runs: AtomicUsize,
     pub blobs: Arc<ShakyBlobs>,
     folder: OnceLock<TempDir>,
 }
@@ -183,7 +187,47 @@ impl Store for Shaky {
     }
 
     fn run(&self, id: RunId) -> Reading<'_, Option<StoredRun>> {
+        self.whole_runs.fetch_add(1, Ordering::Relaxed);
         self.read(self.memory.run(id))
+    }
+
+    fn outline(&self, id: RunId) -> Reading<'_, Option<StoredRun>> {
+        self.read(self.memory.outline(id))
+    }
+
+    fn known_runs(&self, among: &[RunId]) -> Reading<'_, Vec<RunId>> {
+        self.read(self.memory.known_runs(among))
+    }
+
+    fn instances(
+        &self,
+        run: RunKey,
+        no: TaskNo,
+        query: InstancesQuery,
+    ) -> Reading<'_, Vec<TaskRow>> {
+        self.read(self.memory.instances(run, no, query))
+    }
+
+    fn instance(&self, run: RunKey, no: TaskNo, index: u32) -> Reading<'_, Option<TaskRow>> {
+        self.read(self.memory.instance(run, no, index))
+    }
+
+    fn outputs(
+        &self,
+        run: RunKey,
+        no: TaskNo,
+        from: u32,
+        limit: usize,
+    ) -> Reading<'_, Vec<(u32, Output)>> {
+        self.read(self.memory.outputs(run, no, from, limit))
+    }
+
+    fn cached(&self, key: &CacheKey) -> Reading<'_, Option<CacheRow>> {
+        self.read(self.memory.cached(key))
+    }
+
+    fn attempts_of(&self, run: RunKey, task: TaskRef) -> Reading<'_, Vec<AttemptRow>> {
+        self.read(self.memory.attempts_of(run, task))
     }
 
     fn runs(&self, query: RunsQuery) -> Reading<'_, Vec<(RunHead, RunProgress)>> {

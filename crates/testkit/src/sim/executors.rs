@@ -2,13 +2,15 @@
 //! keeps outcomes until they are settled, as the contract wants it.
 
 use crate::sim::library::HEAVY;
+use crate::sim::outputs::Blobs;
 use crate::sim::promise::{Check, Promise};
 use crate::sim::trouble::{Luck, Trouble};
 use mainspring_core::error::{ErrorClass, TaskError};
-use mainspring_core::ids::{AttemptId, Ticket};
+use mainspring_core::ids::{AttemptId, RunId, Ticket};
 use mainspring_core::json::Json;
+use mainspring_core::output::Output;
 use mainspring_core::work::{Ended, Life, Outcome, Question, Reattached, Report, ReportKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug)]
 enum State {
@@ -22,6 +24,7 @@ enum State {
 #[derive(Clone, Debug)]
 struct Held {
     ticket: Ticket,
+    run: RunId,
     state: State,
     stopping: bool,
     /// Ends only when it is stopped.
@@ -49,12 +52,18 @@ pub struct Executors {
     pub reports: Vec<Report>,
     /// Reports of this life that were heard.
     pub heard: Vec<Report>,
+    /// What each attempt that succeeded put out, over all lives.
+    pub put_out: BTreeMap<AttemptId, Option<Output>>,
+    /// Attempts that were not taken, over all lives.
+    pub refused: BTreeSet<AttemptId>,
+    /// Makes every element of every list another one.
+    values: u64,
 }
 
 impl Executors {
-    pub fn start(&mut self, ticket: Ticket) {
+    pub fn start(&mut self, ticket: Ticket, run: RunId) {
         let state = State::Starting;
-        let held = Held { ticket, state, stopping: false, endless: false, asked: None };
+        let held = Held { ticket, run, state, stopping: false, endless: false, asked: None };
         self.held.entry(ticket.attempt).or_insert(held);
     }
 
@@ -93,6 +102,11 @@ impl Executors {
         self.held.contains_key(&ticket.attempt)
     }
 
+    /// Something may happen to one of them.
+    pub fn is_moving(&self) -> bool {
+        self.held.values().any(Held::is_moving)
+    }
+
     /// Everything that is at work in the world.
     pub fn at_work(&self) -> impl Iterator<Item = Ticket> {
         let running = self.held.values().filter(|held| matches!(held.state, State::Running));
@@ -106,12 +120,20 @@ impl Executors {
         self.heard.clear();
     }
 
-    fn report(&mut self, ticket: Ticket, what: ReportKind) {
+    /// Somebody says something about an attempt, be it held here or not.
+    pub fn report(&mut self, ticket: Ticket, what: ReportKind) {
+        if matches!(what, ReportKind::Refused(_)) {
+            self.refused.insert(ticket.attempt);
+        }
         self.reports.push(Report { ticket, what });
     }
 
     /// Something happens to one attempt. False when there is none to which it could.
-    pub fn advance(&mut self, luck: &mut Luck) -> Result<bool, crate::sim::promise::Broken> {
+    pub fn advance(
+        &mut self,
+        luck: &mut Luck,
+        blobs: &Blobs,
+    ) -> Result<bool, crate::sim::promise::Broken> {
         let count = self.held.values().filter(|held| held.is_moving()).count();
         if count == 0 {
             return Ok(false);
@@ -126,7 +148,7 @@ impl Executors {
             }
             State::Starting => self.begin(luck, held.ticket)?,
             State::Running => {
-                let outcome = outcome(luck, held.stopping);
+                let outcome = self.outcome(luck, &held, blobs);
                 self.end(held.ticket, true, outcome);
             }
             State::Refused | State::Ended(_) => {}
@@ -162,7 +184,7 @@ impl Executors {
     }
 
     fn end(&mut self, ticket: Ticket, started: bool, outcome: Outcome) {
-        let ended = Ended { outcome, started, log: None };
+        let ended = Ended { outcome, started, log: None, cache: None, artifacts: Vec::new() };
         let held = self.held.get_mut(&ticket.attempt).expect("the caller found it");
         held.state = State::Ended(ended.clone());
         let what = match held.asked.take() {
@@ -171,30 +193,54 @@ impl Executors {
         };
         self.report(ticket, what);
     }
+
+    fn outcome(&mut self, luck: &mut Luck, held: &Held, blobs: &Blobs) -> Outcome {
+        let n = luck.below(12);
+        if held.stopping && n < 8 {
+            return Outcome::Stopped;
+        }
+        if held.stopping {
+            // Even one that is being stopped may get there first.
+            luck.tally.count(("moment", "end while stopping", ""));
+        }
+        let output = match n {
+            _ if luck.strikes(Trouble::HeavyOutput, luck.heavy_odds) => {
+                Some(Output::Inline(HEAVY.clone()))
+            }
+            0 | 1 => return Outcome::Failed(TaskError::exit(1)),
+            2 => {
+                let error = TaskError::new(ErrorClass::WorkerLost, "the worker died");
+                return Outcome::Failed(error);
+            }
+            8 => return Outcome::Failed(TaskError::new(ErrorClass::Transient, "try again")),
+            3 | 9 => None,
+            _ => Some(blobs.keep(held.run, self.value(luck))),
+        };
+        self.put_out.insert(held.ticket.attempt, output.clone());
+        Outcome::Success(output)
+    }
+
+    /// Most often a list, as those who fan out below want it. A row has room for some, memory
+    /// for fewer.
+    fn value(&mut self, luck: &mut Luck) -> Json {
+        self.values += 1;
+        let first = self.values * 10;
+        let long = [0, 0, 0, 300, 500][luck.pick(5)];
+        let filler = if long > 0 { format!("\"{}\",", "x".repeat(long)) } else { String::new() };
+        let text = match luck.below(8) {
+            0 => format!("{{\"n\":[{filler}{first}]}}"),
+            1 => format!("{first}"),
+            _ => {
+                let items = (1..luck.below(7)).map(|nth| (first + nth).to_string());
+                let items = items.collect::<Vec<_>>().join(",");
+                let filler = if items.is_empty() { "" } else { &*filler };
+                format!("[{filler}{items}]")
+            }
+        };
+        Json::parse(&text).expect("valid")
+    }
 }
 
 fn refused() -> ReportKind {
     ReportKind::Refused("none to be had".into())
-}
-
-fn outcome(luck: &mut Luck, stopping: bool) -> Outcome {
-    match luck.below(10) {
-        n if stopping && n < 7 => Outcome::Stopped,
-        _ if luck.strikes(Trouble::HeavyOutput, luck.heavy_odds) => {
-            Outcome::Success(Some(HEAVY.clone()))
-        }
-        n => {
-            if stopping {
-                // Even one that is being stopped may get there first.
-                luck.tally.count(("moment", "end while stopping", ""));
-            }
-            match n {
-                0..=2 => Outcome::Failed(TaskError::exit(1)),
-                3 => Outcome::Failed(TaskError::new(ErrorClass::WorkerLost, "the worker died")),
-                4 | 7 => Outcome::Success(Some(Json::parse("{\"n\":1}").expect("valid"))),
-                8 => Outcome::Failed(TaskError::new(ErrorClass::Transient, "try again")),
-                _ => Outcome::Success(None),
-            }
-        }
-    }
 }

@@ -12,7 +12,8 @@ use mainspring_core::kernel::row::{RunProgress, TaskRow};
 use mainspring_core::time::Timestamp;
 use mainspring_core::work::Report;
 use mainspring_core::world::World;
-use mainspring_core::world::input::{Command, Input, Verb};
+use mainspring_core::world::input::{Answered, Command, Input, Verb};
+use mainspring_core::world::run::Run;
 use mainspring_engine::cycle::{Cycle, Offered};
 
 /// Runs of one world, at most.
@@ -70,7 +71,7 @@ impl Play {
         let run = *self.record.accepted.iter().nth(pick).expect("counted");
         let stored = self.store.model.run(run).expect("accepted runs are stored");
         let definition = self.library.of(&self.store.model, &stored.head);
-        match people::command(&mut self.luck, run, &definition) {
+        match people::command(&mut self.luck, run, &definition, &stored.tasks) {
             Some(command) => self.order(command),
             None => Ok(()),
         }
@@ -89,6 +90,25 @@ impl Play {
         let applied = self.questions.get(&ask).and_then(|question| question.applied);
         let changed = matches!(applied, Some((_, Difference::Some)));
         Promise::Fenced.ensure(current || !changed, || "a stale report was taken".to_owned())
+    }
+
+    /// An answer reaches the world. Only one to a question that is still open counts.
+    pub fn answer(&mut self, given: Answered) -> Check {
+        let open = self.is_open(&given);
+        let ask = self.question(Asked::Answer);
+        self.offer(Input::Answer(given), ask)?;
+        let applied = self.questions.get(&ask).and_then(|question| question.applied);
+        let changed = matches!(applied, Some((_, Difference::Some)));
+        Promise::Heeded.ensure(open || !changed, || "a stale answer was taken".to_owned())
+    }
+
+    fn is_open(&self, given: &Answered) -> bool {
+        let (epoch, number) = given.number;
+        let world = self.life.as_ref().map(|life| life.cycle.world());
+        let world = world.filter(|world| world.epoch() == epoch);
+        let mut runs = world.into_iter().flat_map(World::runs);
+        let run = runs.find(|run| run.head.key == given.run);
+        run.is_some_and(|run| run.asked.values().any(|asked| *asked == number))
     }
 
     fn is_current(&self, ticket: Ticket) -> bool {
@@ -135,7 +155,7 @@ impl Play {
         let ask = reading.ask.expect("every input here has someone who asks");
         let (input, found) = (reading.input.clone(), found.unwrap_or_default());
         let readings = self.readings.len();
-        self.apply(&input, |cycle, now| cycle.offer_found(now, reading, found), ask)?;
+        self.apply(&input, |cycle, now| cycle.offer_found(now, *reading, found), ask)?;
         if self.readings.len() > readings {
             self.luck.tally.count(("refusal", "outdated", ""));
         }
@@ -178,10 +198,14 @@ impl Play {
     }
 }
 
-/// Everything in memory that a refusal may not change.
+/// Everything in memory that a refusal may not change. Outputs of what is settled are there while
+/// somebody may read them, and read again when a retry may need them.
 type State = Vec<(RunProgress, Vec<TaskRow>)>;
 
 fn state(world: &World) -> State {
-    let runs = world.runs();
-    runs.map(|run| (run.progress.clone(), run.rows.iter().cloned().collect())).collect()
+    let rows = |run: &Run| {
+        let without_output = |row: &TaskRow| TaskRow { output: None, ..row.clone() };
+        run.all_rows().map(without_output).collect()
+    };
+    world.runs().map(|run| (run.progress.clone(), rows(run))).collect()
 }

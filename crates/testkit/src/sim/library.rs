@@ -34,7 +34,7 @@ impl Library {
         if weight == Weight::Heavy {
             let noops = definition.tasks.iter_mut();
             for task in noops.filter(|task| matches!(task.action, Action::Noop)) {
-                task.input = HEAVY.clone();
+                task.input = HEAVY.clone().into();
             }
         }
         self.texts.push(Text { sketch: text, definition: Arc::new(definition) });

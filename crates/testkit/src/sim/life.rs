@@ -1,11 +1,13 @@
 //! One life of a world: the cycle, and what it has ordered and not yet done.
 
+use crate::sim::desk::Desk;
 use crate::sim::executors::Executors;
 use crate::sim::library::Library;
 use crate::sim::store::FaultyStore;
 use mainspring_core::ids::{AttemptId, RunId, SchedulerId, Ticket};
+use mainspring_core::launch::StartAttempt;
 use mainspring_core::time::Timestamp;
-use mainspring_core::work::{Life as Which, Question};
+use mainspring_core::work::{Ended, Life as Which, Outcome, Question, ReportKind};
 use mainspring_core::world::batch::Effect;
 use mainspring_core::world::input::{Need, Prefetched};
 use mainspring_core::world::snapshot::RunSnapshot;
@@ -99,20 +101,34 @@ impl Life {
         }
     }
 
-    /// Carries out an order.
-    pub fn work(&self, order: &Order, executors: &mut Executors) {
+    /// Carries out an order. A start that needs nothing but what is at hand is given back: it is
+    /// made now.
+    pub fn work(
+        &self,
+        order: Order,
+        executors: &mut Executors,
+        desk: &mut Desk,
+    ) -> Option<StartAttempt> {
         match order {
-            Order::Effect(Effect::Start(start)) => executors.start(start.ticket),
+            Order::Effect(Effect::Start(start)) if !Desk::is_slow(&start) => return Some(start),
+            Order::Effect(Effect::Start(start)) => desk.start(start),
+            Order::Effect(Effect::Evaluate(question)) => desk.ask(question),
+            Order::Effect(Effect::Stop(_, stop)) if desk.take_back(stop.ticket.attempt) => {
+                executors.report(stop.ticket, ReportKind::Ended(never_began()));
+            }
             Order::Effect(Effect::Stop(_, stop)) => executors.stop(stop.ticket),
             Order::Effect(Effect::Reattach(_, question)) => {
+                desk.take_back(question.ticket.attempt);
                 let former = self.former.contains(&question.ticket.attempt);
-                executors.reattach(*question, if former { Which::Former } else { Which::This });
+                executors.reattach(question, if former { Which::Former } else { Which::This });
             }
             Order::Effect(Effect::Settle(_, ticket)) | Order::Forget(ticket) => {
-                executors.settle(*ticket);
+                desk.take_back(ticket.attempt);
+                executors.settle(ticket);
             }
             Order::Effect(Effect::RunEnded(_)) => {}
             Order::OnlyThese(known) => {
+                desk.keep_only(&known);
                 for ticket in executors.held() {
                     if !known.contains(&ticket.attempt) {
                         executors.stop(ticket);
@@ -121,6 +137,18 @@ impl Life {
                 }
             }
         }
+        None
+    }
+}
+
+/// Stopped before any executor had it.
+fn never_began() -> Ended {
+    Ended {
+        outcome: Outcome::Stopped,
+        started: false,
+        log: None,
+        cache: None,
+        artifacts: Vec::new(),
     }
 }
 

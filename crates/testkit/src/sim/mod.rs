@@ -6,9 +6,9 @@
 //! ```text
 //!          seed ─► luck ─► what happens next
 //!                              │
-//!   people ─► cycle ─► store (a model that fails) ─► hands ─► executors ─┐
-//!               ▲                                                        │
-//!               └────────────── reports, reordered and repeated ◄────────┘
+//!   people ─► cycle ─► store (a model that fails) ─► hands ─► executors ─┬─┐
+//!               ▲                                         └─► desk ───────┘ │
+//!               └───── reports and answers, reordered and repeated ◄───────┘
 //!   after every step: the promises, checked
 //! ```
 //!
@@ -19,6 +19,9 @@ mod trouble;
 mod tally;
 mod library;
 mod sketches;
+mod outputs;
+mod conditions;
+mod desk;
 mod executors;
 mod store;
 mod life;

@@ -53,11 +53,12 @@ pub struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// Sketches name only what stands above: causes come first.
+    /// Sketches name only what stands above: causes come first. Instances have no say of their
+    /// own: what they mean to others is in their group's row.
     pub fn new(definition: &'a Definition, rows: impl Iterator<Item = &'a TaskRow>) -> Self {
         let count = definition.tasks.len();
         let mut reading = Self { definition, rows: vec![None; count], standings: Vec::new() };
-        for row in rows {
+        for row in rows.filter(|row| row.task.index.is_none()) {
             reading.rows[row.task.no.position()] = Some(row);
         }
         for position in 0..count {
@@ -73,7 +74,7 @@ impl<'a> Reading<'a> {
             Fact::Failed => Standing::Failed,
             Fact::Cancelled => Standing::Cancelled,
             Fact::Skipped => Standing::Skipped,
-            Fact::Running => Standing::Running,
+            Fact::Running | Fact::Open => Standing::Running,
             Fact::Delayed | Fact::Dispatched | Fact::Waiting | Fact::WorkerDone => Standing::Open,
             Fact::None => {
                 let nevers = self.dependencies(no).filter_map(|(_, met)| match met {
@@ -86,7 +87,11 @@ impl<'a> Reading<'a> {
     }
 
     pub fn fact(&self, no: TaskNo) -> Fact {
-        self.rows[no.position()].map_or(Fact::None, |row| row.fact)
+        self.row(no).map_or(Fact::None, |row| row.fact)
+    }
+
+    pub fn row(&self, no: TaskNo) -> Option<&'a TaskRow> {
+        self.rows[no.position()]
     }
 
     pub fn standing(&self, no: TaskNo) -> Standing {
@@ -105,8 +110,10 @@ impl<'a> Reading<'a> {
 
     fn met(&self, upstream: TaskNo, when: When) -> Met {
         let standing = self.standing(upstream);
-        let started = self.rows[upstream.position()].is_some_and(|row| row.ever_started)
-            || matches!(standing, Standing::Running | Standing::Success);
+        // A group that is open has not started before one of its instances has.
+        let started = self.row(upstream).is_some_and(|row| row.ever_started)
+            || self.fact(upstream) == Fact::Running
+            || standing == Standing::Success;
         let allowed = self.definition.task(upstream).allow_failure;
         match (when, standing) {
             (When::Started, _) if started => Met::Yes,

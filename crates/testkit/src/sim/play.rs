@@ -1,9 +1,11 @@
 //! Plays one world: trouble for a while, then peace, in which everything has to come to its
 //! end.
 
+use crate::sim::desk::Desk;
 use crate::sim::executors::Executors;
 use crate::sim::library::Library;
 use crate::sim::life::{Ask, Beginning, Life};
+use crate::sim::outputs::Blobs;
 use crate::sim::promise::{Broken, Check, Promise};
 use crate::sim::promises::acts::Acts;
 use crate::sim::promises::answers::Question;
@@ -108,7 +110,7 @@ pub(super) enum Telling {
 
 /// An input that waits for what it needs. What was read may be old when it arrives.
 pub(super) struct Waiting {
-    pub reading: Reading<Ask>,
+    pub reading: Box<Reading<Ask>>,
     pub found: Option<Prefetched>,
 }
 
@@ -123,6 +125,10 @@ pub(super) struct Play {
     pub library: Library,
     pub store: FaultyStore,
     pub executors: Executors,
+    pub desk: Desk,
+    pub blobs: Blobs,
+    /// Steps until outputs can be read and kept again.
+    pub away: u32,
     pub life: Option<Life>,
     /// Readings of the store under way: they outlive a world, not the process.
     pub readings: Vec<Waiting>,
@@ -140,8 +146,11 @@ impl Play {
         let mut luck = Luck::new(scenario.seed, &scenario.without);
         let limits = [("total", 1 + luck.below(5)), ("executor:process", 1 + luck.below(4))]
             .map(|(name, max)| (name.to_owned(), u32::try_from(max).expect("small")));
-        let wide = scenario.is_wide();
-        let library = if wide { wide_library() } else { random_library(&mut luck, scenario.tasks) };
+        let library = match scenario.wide() {
+            Some(kind) => wide_library(kind),
+            None => random_library(&mut luck, scenario.tasks),
+        };
+        let wide = scenario.wide().is_some();
         let texts = library.texts().iter();
         let told = texts.filter(|_| !wide && telling == Telling::Told);
         let story =
@@ -157,6 +166,9 @@ impl Play {
             library,
             store: FaultyStore::default(),
             executors: Executors::default(),
+            desk: Desk::default(),
+            blobs: Blobs::default(),
+            away: 0,
             life: None,
             readings: Vec::new(),
             record: Record::default(),
@@ -227,14 +239,17 @@ impl Play {
             self.step += 1;
             if !self.executors.reports.is_empty() {
                 self.deliver()?;
+            } else if self.desk.has_answers() {
+                self.hear()?;
             } else if !self.readings.is_empty() {
                 self.arrive()?;
             }
+            self.work()?;
             self.verify()?;
             self.carry_out()?;
             self.finish_commit(Fate::Durable)?;
             self.turn()?;
-            let moved = self.executors.advance(&mut self.luck)?;
+            let moved = self.executors.advance(&mut self.luck, &self.blobs)?;
             self.verify()?;
             if !moved && self.is_idle() && !self.wait_or_rest()? {
                 return Ok(());
@@ -249,6 +264,7 @@ impl Play {
         let life = self.life.as_ref();
         self.executors.reports.is_empty()
             && self.readings.is_empty()
+            && self.desk.is_empty()
             && !self.store.is_pending()
             && life.is_some_and(|life| life.orders.is_empty() && !life.cycle.has_unsaid())
     }

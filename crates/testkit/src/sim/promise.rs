@@ -59,6 +59,17 @@ promises! {
     WindingDown = "winding-down", "a run that is cancelling stops everything that is live";
     CancelReach = "cancel-reach", "a cancel reaches what it names and what is below, not through finished edges";
     RetryReach = "retry-reach", "a retry takes back what was cancelled with it, and nothing cancelled for itself";
+    Group = "group", "a group's row says of its instances what their rows say";
+    OpenedOnce = "opened-once", "a group has as many instances as it was told to, each index once";
+    AtOnce = "at-once", "no more instances are at work than a group may have at once";
+    FailFast = "fail-fast", "after a failure a group that fails fast cancels the rest and opens no more";
+    GroupEnd = "group-end", "a group ends when its last instance has, as its strategy says";
+    FanIn = "fan-in", "a group puts out the list of what its instances did, in the order of their indexes";
+    RunOutput = "run-output", "a run that succeeds puts out what its definition says, and no other does";
+    PutOut = "put-out", "what an attempt put out is kept with it";
+    History = "history", "no attempt is ever lost";
+    Conditions = "conditions", "a task runs, is skipped or fails as its condition says";
+    Heeded = "heeded", "an answer to a question that is not open changes nothing";
     Departed = "departed", "a run that is over leaves memory";
     EverStarted = "ever-started", "that a task has started is for good";
     Timeouts = "timeouts", "what has run out of time is being stopped";

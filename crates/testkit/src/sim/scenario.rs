@@ -1,11 +1,12 @@
 //! Which world to play: a seed, and for a smaller one of the same kind less trouble.
 
+use crate::sim::sketches::Wide;
 use crate::sim::trouble::Trouble;
 use std::collections::BTreeSet;
 use std::fmt;
 
 /// Steps with everything that can go wrong.
-const STEPS: u32 = 500;
+const STEPS: u32 = 400;
 const TASKS: u64 = 7;
 
 /// How the world of a seed is played.
@@ -26,8 +27,12 @@ impl Scenario {
 
     /// Now and then a world with a workflow that no batch can hold. Each of its steps is dear,
     /// so it has fewer.
-    pub fn is_wide(&self) -> bool {
-        self.seed % 500 == 499
+    pub fn wide(&self) -> Option<Wide> {
+        match self.seed % 1_000 {
+            499 => Some(Wide::Tasks),
+            999 => Some(Wide::Group),
+            _ => None,
+        }
     }
 }
 

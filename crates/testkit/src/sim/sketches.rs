@@ -1,5 +1,5 @@
-//! Random definitions: every kind of edge, retries, tiers, finallys, in a few tasks; and now
-//! and then one so wide that no batch can hold it.
+//! Random definitions: every kind of edge, retries, tiers, finallys, fan-outs, in a few tasks;
+//! and now and then one so wide that no batch can hold it.
 
 use crate::sim::library::{Library, Weight};
 use crate::sim::trouble::Luck;
@@ -25,16 +25,32 @@ pub fn random_library(luck: &mut Luck, tasks_max: u64) -> Library {
     library
 }
 
-/// A task, thousands of noops behind it, and something behind these.
-pub fn wide_library() -> Library {
+/// A task, thousands of noops behind it, and something behind these: plain tasks, or instances
+/// of one group.
+pub fn wide_library(kind: Wide) -> Library {
     let mut text = "t0 retries=1\n".to_owned();
-    for no in 0..WIDE {
-        let _ = writeln!(text, "n{no} noop: t0");
+    match kind {
+        Wide::Tasks => {
+            for no in 0..WIDE {
+                let _ = writeln!(text, "n{no} noop: t0");
+            }
+            let _ = writeln!(text, "last finally: t0, n0, n{}", WIDE - 1);
+        }
+        Wide::Group => {
+            let _ = writeln!(text, "g noop fan={WIDE}: t0\nh fan=40 at_once=9 retries=1: t0");
+            let _ = writeln!(text, "last finally: t0, g, h");
+        }
     }
-    let _ = writeln!(text, "last finally: t0, n0, n{}", WIDE - 1);
     let mut library = Library::default();
     library.add("wide", text, Weight::Light);
     library
+}
+
+/// What there is so much of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wide {
+    Tasks,
+    Group,
 }
 
 /// A sketch, as text, so that a failing world can be read.
@@ -44,11 +60,42 @@ fn random_sketch(luck: &mut Luck, gpu: u64, tasks_max: u64) -> String {
         let _ = writeln!(text, "@timeout={}", 20 + luck.below(100));
     }
     let _ = writeln!(text, "@gpu={gpu}");
-    let count = 1 + luck.below(tasks_max);
-    for no in 0..count {
-        let _ = writeln!(text, "t{no}{}{}", words(luck), edges(luck, no));
+    let mut names: Vec<String> = Vec::new();
+    for no in 0..1 + luck.below(tasks_max) {
+        let edges = edges(luck, &names);
+        let fan_out = if luck.below(5) < 2 { fan_out(luck, &edges) } else { String::new() };
+        let name = format!("t{no}");
+        let _ = writeln!(text, "{name}{fan_out}{}{}", words(luck), written(&edges));
+        names.push(name);
+    }
+    if luck.below(3) == 0 {
+        let _ = writeln!(text, "@outputs={}", names[luck.pick(names.len())]);
     }
     text
+}
+
+/// How often, over what, how many at once, and what becomes of failures.
+fn fan_out(luck: &mut Luck, edges: &[Edge]) -> String {
+    let mut words = String::new();
+    let over =
+        if edges.is_empty() || luck.below(3) == 0 { None } else { Some(luck.pick(edges.len())) };
+    if let Some(over) = over {
+        let _ = write!(words, " each={}", edges[over].0);
+    }
+    if over.is_none() || luck.below(4) == 0 {
+        // None at all is rare, and so are many.
+        let times = [2, 3, 1, 4, 2, 3, 5, 0][luck.pick(8)];
+        let _ = write!(words, " fan={times}");
+    }
+    if luck.below(2) == 0 {
+        let _ = write!(words, " at_once={}", 1 + luck.below(3));
+    }
+    match luck.below(3) {
+        0 => words.push_str(" fast"),
+        1 => words.push_str(" ignore"),
+        _ => {}
+    }
+    words
 }
 
 fn words(luck: &mut Luck) -> String {
@@ -60,6 +107,7 @@ fn words(luck: &mut Luck) -> String {
         }
     };
     maybe(5, "noop");
+    maybe(6, "if");
     maybe(6, "finally");
     maybe(6, "allow");
     maybe(8, "once");
@@ -72,9 +120,12 @@ fn words(luck: &mut Luck) -> String {
     words
 }
 
-fn edges(luck: &mut Luck, no: u64) -> String {
+/// A task above, and when its edge is satisfied.
+type Edge = (String, &'static str);
+
+fn edges(luck: &mut Luck, names: &[String]) -> Vec<Edge> {
     let mut edges = Vec::new();
-    for upstream in 0..no {
+    for name in names {
         if luck.below(3) != 0 {
             continue;
         }
@@ -85,7 +136,12 @@ fn edges(luck: &mut Luck, no: u64) -> String {
             4 => "/completed",
             _ => "",
         };
-        edges.push(format!("t{upstream}{when}"));
+        edges.push((name.clone(), when));
     }
+    edges
+}
+
+fn written(edges: &[Edge]) -> String {
+    let edges: Vec<String> = edges.iter().map(|(name, when)| format!("{name}{when}")).collect();
     if edges.is_empty() { String::new() } else { format!(": {}", edges.join(", ")) }
 }

@@ -1,32 +1,69 @@
 //! The single steps of a world: what happens next, as chance will have it.
 
+use crate::sim::desk::Paper;
 use crate::sim::executors::Executors;
 use crate::sim::life::{Ask, Order, Turned};
+use crate::sim::outputs::{Reach, Shelf};
 use crate::sim::people;
-use crate::sim::play::{BEGINNING, Play};
+use crate::sim::play::{BEGINNING, Play, Telling};
 use crate::sim::promise::{Broken, Check, Promise};
+use crate::sim::promises::acts::check_launch;
 use crate::sim::promises::answers;
 use crate::sim::promises::outside::{
     check_begun, check_gone, check_limits, check_timeouts, check_versions,
 };
+use crate::sim::promises::record::Outside;
 use crate::sim::store::{Fate, Heard};
 use crate::sim::trouble::Trouble;
+use mainspring_core::ids::TaskRef;
 use mainspring_core::kernel::row::TaskRow;
-use mainspring_core::limits::BATCH_CHANGES_MAX;
+use mainspring_core::launch::{NotLaunched, StartAttempt};
+use mainspring_core::limits::{BATCH_CHANGES_MAX, GROUP_NOOPS_AT_ONCE};
 use mainspring_core::time::Span;
-use mainspring_core::work::Report;
-use mainspring_core::world::input::Reply;
+use mainspring_core::work::{Ended, Outcome, Report, ReportKind};
+use mainspring_core::world::batch::Effect;
+use mainspring_core::world::input::{Named, Reply};
 use mainspring_engine::cycle::Done;
 use std::sync::Arc;
 
-/// What the input that fills a batch may add: a few rows of a run, and runs that end.
-const LAST_INPUT: usize = 50;
+/// What the input that fills a batch may add: noops of a group, a few rows of a run, and runs
+/// that end.
+const LAST_INPUT: usize = GROUP_NOOPS_AT_ONCE as usize + 50;
+
+/// How often something else is tried when nothing comes of what chance had picked.
+const TRIES: usize = 3;
 
 impl Play {
+    /// What chance picks next: something of which anything can come, most often.
+    fn pick(&mut self) -> u64 {
+        let mut pick = self.luck.below(113);
+        for _ in 1..TRIES {
+            if self.is_moot(pick) {
+                pick = self.luck.below(113);
+            }
+        }
+        pick
+    }
+
+    fn is_moot(&self, pick: u64) -> bool {
+        let life = self.life.as_ref();
+        match pick {
+            0..=22 => self.executors.reports.is_empty(),
+            23..=42 => !self.executors.is_moving(),
+            53..=64 => !self.store.is_pending(),
+            65..=79 => life.is_none_or(|life| life.orders.is_empty()),
+            84..=86 => self.readings.is_empty(),
+            100..=105 => !self.desk.has_papers(),
+            106..=111 => !self.desk.has_answers(),
+            _ => false,
+        }
+    }
+
     pub fn trouble(&mut self) -> Check {
-        match self.luck.below(100) {
+        self.away = self.away.saturating_sub(1);
+        match self.pick() {
             0..=22 => self.deliver(),
-            23..=42 => self.executors.advance(&mut self.luck).map(drop),
+            23..=42 => self.executors.advance(&mut self.luck, &self.blobs).map(drop),
             43..=52 => self.turn(),
             53..=64 => self.commit(),
             65..=79 => self.carry_out(),
@@ -42,6 +79,13 @@ impl Play {
             88..=90 => self.trigger(),
             91..=97 => self.command(),
             98 if self.luck.strikes(Trouble::Kill, 3) => self.kill(),
+            100..=105 => self.work(),
+            106..=111 => self.hear(),
+            112 if self.luck.strikes(Trouble::StoreAway, 2) => {
+                self.away = u32::try_from(self.luck.below(60)).expect("small");
+                self.note(|| "outputs are out of reach".to_owned());
+                Ok(())
+            }
             99 if self.luck.strikes(Trouble::ClockAhead, 1) => {
                 self.now = self.now + Span::from_secs(self.luck.below(400));
                 self.note(|| "the clock jumps ahead".to_owned());
@@ -59,7 +103,8 @@ impl Play {
         let Some(report) = self.next_report() else { return Ok(()) };
         self.note(|| {
             let what: String = format!("{:?}", report.what).chars().take(160).collect();
-            format!("report on {} of run {}: {what}", report.ticket.task.no.0, report.ticket.run.0)
+            let place = place(report.ticket.task);
+            format!("report on {place} of run {}: {what}", report.ticket.run.0)
         });
         self.report(report)
     }
@@ -136,7 +181,9 @@ impl Play {
 
     fn check_durable(&mut self) -> Check {
         let (model, library) = (&self.store.model, &self.library);
-        self.record.check_commit(model, library, self.now, &mut self.luck.tally)?;
+        let (executors, blobs, now) = (&self.executors, &self.blobs, self.now);
+        let outside = Outside { library, executors, blobs, now };
+        self.record.check_commit(model, outside, &mut self.luck.tally)?;
         check_gone(model, &self.executors, &self.record)?;
         check_begun(model, &self.executors)?;
         check_versions(model, library)?;
@@ -165,12 +212,72 @@ impl Play {
         let Some(life) = &mut self.life else { return Ok(()) };
         let Some(order) = life.orders.pop_front() else { return Ok(()) };
         self.acts.check(&order, &self.store.model, &self.executors, &self.record)?;
-        life.work(&order, &mut self.executors);
-        self.note(|| {
-            let text = format!("{order:?}");
-            format!("act {}", text.chars().take(160).collect::<String>())
-        });
+        if self.telling == Telling::Told {
+            let text: String = told(&order).chars().take(200).collect();
+            self.note(|| format!("act {text}"));
+        }
+        let Some(life) = &self.life else { return Ok(()) };
+        match life.work(order, &mut self.executors, &mut self.desk) {
+            Some(start) => self.launch(&start),
+            None => Ok(()),
+        }
+    }
+
+    /// What is told to an executor, or why nothing is.
+    fn launch(&mut self, start: &StartAttempt) -> Check {
+        let what = match start.render(&self.shelf()) {
+            Ok(launch) => {
+                check_launch(&self.store.model, &self.blobs, start, &launch)?;
+                self.executors.start(start.ticket, start.around.run);
+                return Ok(());
+            }
+            Err(NotLaunched::Later(what)) => ReportKind::Refused(what.into()),
+            Err(NotLaunched::Failed(error)) => {
+                let outcome = Outcome::Failed(error);
+                ReportKind::Ended(Ended {
+                    outcome,
+                    started: false,
+                    log: None,
+                    cache: None,
+                    artifacts: Vec::new(),
+                })
+            }
+        };
+        self.executors.report(start.ticket, what);
         Ok(())
+    }
+
+    fn shelf(&self) -> Shelf<'_> {
+        let away = self.away > 0 && !self.luck.at_peace;
+        let reach = if away { Reach::Away } else { Reach::There };
+        Shelf { store: &self.store, blobs: &self.blobs, reach }
+    }
+
+    /// Something is worked out at the desk.
+    pub fn work(&mut self) -> Check {
+        let away = self.away > 0 && !self.luck.at_peace;
+        let reach = if away { Reach::Away } else { Reach::There };
+        let shelf = Shelf { store: &self.store, blobs: &self.blobs, reach };
+        match self.desk.work(&mut self.luck, &shelf) {
+            Some(Paper::Start(start)) => {
+                self.note(|| format!("started from the desk: {}", place(start.ticket.task)));
+                self.launch(&start)
+            }
+            Some(Paper::Answered) | None => Ok(()),
+        }
+    }
+
+    /// Answers come in any order, some of them twice, and some again much later.
+    pub fn hear(&mut self) -> Check {
+        if self.is_full() {
+            return Ok(());
+        }
+        let Some(given) = self.desk.next_answer(&mut self.luck) else { return Ok(()) };
+        self.note(|| {
+            let what: String = format!("{:?}", given.answer).chars().take(160).collect();
+            format!("answer {:?} for run {}: {what}", given.number, given.run.0)
+        });
+        self.answer(given)
     }
 
     fn pass_time(&mut self) {
@@ -188,6 +295,7 @@ impl Play {
             self.store.finish(fate)?;
         }
         self.executors.die();
+        self.desk.die();
         self.check_durable()?;
         self.life = None;
         self.readings.clear();
@@ -209,12 +317,13 @@ impl Play {
             if run.progress.hold.is_some() {
                 held.push((run.head.id, None));
             }
-            let tasks = run
-                .rows
-                .iter()
-                .filter(|row| row.hold.is_some() && !run.plan.is_settled(&run.rows, row.task.no));
-            let name = |row: &TaskRow| &run.blueprint.definition.task(row.task.no).name;
-            held.extend(tasks.map(|row| (run.head.id, Some(Arc::clone(name(row))))));
+            let tasks =
+                run.all_rows().filter(|row| row.hold.is_some() && !run.is_settled(row.task));
+            let named = |row: &TaskRow| Named {
+                task: Arc::clone(&run.blueprint.definition.task(row.task.no).name),
+                index: row.task.index,
+            };
+            held.extend(tasks.map(|row| (run.head.id, Some(named(row)))));
         }
         if let Some((run, task)) = held.into_iter().next() {
             self.order(people::resume(run, task))?;
@@ -223,5 +332,24 @@ impl Play {
         let wake = life.cycle.world().next_wake();
         self.now = wake.map_or(self.now, |wake| self.now.max(wake));
         Ok(wake.is_some())
+    }
+}
+
+/// `3`, or `3/1` for an instance.
+fn place(task: TaskRef) -> String {
+    let no = task.no.0;
+    task.index.map_or_else(|| no.to_string(), |index| format!("{no}/{index}"))
+}
+
+/// An order in few words: what surrounds a start or a question is long.
+fn told(order: &Order) -> String {
+    match order {
+        Order::Effect(Effect::Start(start)) => {
+            format!("start {} of run {}", place(start.ticket.task), start.ticket.run.0)
+        }
+        Order::Effect(Effect::Evaluate(question)) => {
+            format!("ask {:?} {:?} of run {}", question.number, question.what, question.run.0)
+        }
+        order => format!("{order:?}"),
     }
 }

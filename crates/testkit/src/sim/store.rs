@@ -2,8 +2,9 @@
 //! reported so, durable and reported failed, or not durable at all.
 
 use crate::sim::promise::{Broken, Promise};
+use mainspring_core::ids::{RunId, TaskNo};
 use mainspring_core::world::batch::Change;
-use mainspring_store::{Fence, Model};
+use mainspring_store::{Fence, InstancesQuery, Model, StoredRun};
 
 #[derive(Debug, Default)]
 pub struct FaultyStore {
@@ -60,4 +61,21 @@ impl FaultyStore {
         }
         Ok(if fate == Fate::Durable { Heard::Durable } else { Heard::Failed })
     }
+}
+
+/// A run with every row, those of instances that succeeded included.
+pub fn whole(model: &Model, id: RunId) -> Option<StoredRun> {
+    let mut run = model.run(id)?;
+    let own = run.tasks.iter().filter(|row| row.group.is_some());
+    let groups: Vec<TaskNo> = own.map(|row| row.task.no).collect();
+    if groups.is_empty() {
+        return Some(run);
+    }
+    run.tasks.retain(|row| row.task.index.is_none());
+    for no in groups {
+        let all = InstancesQuery { from: 0, limit: usize::MAX, facts: Vec::new() };
+        run.tasks.extend(model.instances(run.head.key, no, &all));
+    }
+    run.tasks.sort_by_key(|row| row.task);
+    Some(run)
 }

@@ -65,9 +65,16 @@ fn possible() -> BTreeSet<Thing> {
             possible.insert(("edge", when.word(), upstream));
         }
     }
+    for (fact, event) in INSTANCES {
+        possible.insert(("instance", fact.word(), event.word()));
+    }
     for what in ["pause", "resume", "cancel", "force cancel", "retry"] {
         possible.insert(("run order", what, "done"));
         possible.insert(("task order", what, "done"));
+        possible.insert(("instance order", what, "done"));
+    }
+    for what in ["skipped", "nonsense", "no list", "none", "opened"] {
+        possible.insert(("fan-out", what, ""));
     }
     possible.insert(("task order", "retry several", "done"));
     for what in MOMENTS {
@@ -76,11 +83,20 @@ fn possible() -> BTreeSet<Thing> {
     possible
 }
 
-/// The transitions that today's product can make. Waiting, finalizers and conditions are in
-/// the table of transitions already and in no definition yet.
+/// The transitions that tasks and groups can make in today's product. Waiting and finalizers are
+/// in the table of transitions already and in no definition yet.
 const TRANSITIONS: &[(Fact, Event)] = &[
     (Fact::None, Event::Dispatched),
     (Fact::None, Event::DecidedSuccess),
+    (Fact::None, Event::DecidedFailure),
+    (Fact::None, Event::ConditionFalse),
+    (Fact::None, Event::GroupOpened),
+    (Fact::Open, Event::Succeeded),
+    (Fact::Open, Event::FailedForGood),
+    (Fact::Open, Event::Cancelled),
+    (Fact::Failed, Event::GroupReopened),
+    (Fact::Cancelled, Event::GroupReopened),
+    (Fact::Skipped, Event::SentBack),
     (Fact::None, Event::Cancelled),
     (Fact::Delayed, Event::Dispatched),
     (Fact::Delayed, Event::Cancelled),
@@ -100,6 +116,28 @@ const TRANSITIONS: &[(Fact, Event)] = &[
     (Fact::Cancelled, Event::Retried),
 ];
 
+/// Those that instances can make.
+const INSTANCES: &[(Fact, Event)] = &[
+    (Fact::None, Event::Dispatched),
+    (Fact::None, Event::DecidedSuccess),
+    (Fact::None, Event::DecidedFailure),
+    (Fact::Delayed, Event::Dispatched),
+    (Fact::Delayed, Event::Cancelled),
+    (Fact::Dispatched, Event::Started),
+    (Fact::Dispatched, Event::StartRefused),
+    (Fact::Dispatched, Event::Succeeded),
+    (Fact::Dispatched, Event::FailedForGood),
+    (Fact::Dispatched, Event::PutOff),
+    (Fact::Dispatched, Event::Cancelled),
+    (Fact::Running, Event::Succeeded),
+    (Fact::Running, Event::FailedForGood),
+    (Fact::Running, Event::PutOff),
+    (Fact::Running, Event::Cancelled),
+    (Fact::Failed, Event::InstanceRetried),
+    (Fact::Cancelled, Event::InstanceRetried),
+    (Fact::Failed, Event::SentBack),
+];
+
 const MOMENTS: &[&str] =
     &["full", "batch cut", "gathered while committing", "stop before start", "end while stopping"];
 
@@ -109,6 +147,9 @@ const REFUSALS: &[&str] = &[
     "workflow_not_found",
     "run_not_found",
     "task_not_found",
+    "not_a_group",
+    "instance_not_found",
+    "not_started",
     "stale",
     "outdated",
     "run_state",

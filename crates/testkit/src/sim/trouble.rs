@@ -48,6 +48,12 @@ troubles! {
     StartRefused = "start-refused",
     /// What was read arrives long after it was read.
     ReadLate = "read-late",
+    /// The same answer comes again.
+    AnswerTwice = "answer-twice",
+    /// An answer that was heard comes again, long after.
+    AnswerLate = "answer-late",
+    /// Outputs cannot be read or kept for a while.
+    StoreAway = "store-away",
     /// Work that ends only when it is stopped.
     Endless = "endless",
     /// An output so large that it fills a batch.
@@ -66,7 +72,15 @@ troubles! {
 
 impl Trouble {
     const fn is_of_storms(self) -> bool {
-        matches!(self, Self::CommitLost | Self::CommitUnsure | Self::ReportTwice | Self::ReportLate)
+        matches!(
+            self,
+            Self::CommitLost
+                | Self::CommitUnsure
+                | Self::ReportTwice
+                | Self::ReportLate
+                | Self::AnswerTwice
+                | Self::AnswerLate
+        )
     }
 }
 

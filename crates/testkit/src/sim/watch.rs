@@ -3,7 +3,7 @@
 
 use crate::sim::promise::{Check, Promise};
 use crate::sim::tally::Tally;
-use mainspring_core::ids::{RunKey, TaskNo};
+use mainspring_core::ids::{RunKey, TaskRef};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{AttemptEnd, TaskRow};
 use mainspring_core::kernel::transition::Event;
@@ -14,13 +14,13 @@ use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
 pub struct Watch {
-    facts: BTreeMap<RunKey, Vec<Fact>>,
+    facts: BTreeMap<RunKey, BTreeMap<TaskRef, Fact>>,
     /// The tasks that the last retry named; none: it was of the whole run.
-    retried: Option<Vec<TaskNo>>,
+    retried: Option<Vec<TaskRef>>,
 }
 
 impl Watch {
-    pub fn retry(&mut self, named: Option<Vec<TaskNo>>) {
+    pub fn retry(&mut self, named: Option<Vec<TaskRef>>) {
         self.retried = named;
     }
 
@@ -35,21 +35,14 @@ impl Watch {
             Promise::Departed.ensure(!run.progress.status.is_final(), || {
                 format!("run {} is {:?}", run.head.key.0, run.progress.status)
             })?;
-            let count = run.blueprint.definition.tasks.len();
             let before = self.facts.entry(run.head.key).or_insert_with(|| stored(run, model));
-            for (position, was) in before.iter_mut().enumerate().take(count) {
-                let no = TaskNo::from_position(position);
-                let is = run.rows.fact(no);
-                if *was != is {
-                    let meant = self.retried.as_ref().is_none_or(|named| named.contains(&no));
-                    let named = if meant { Named::Yes } else { Named::No };
-                    let event = event(*was, run.rows.get(no), named);
-                    let Some(event) = event else {
-                        let what = format!("{} became {}", was.word(), is.word());
-                        return Err(Promise::Transitions.broken(what));
-                    };
-                    tally.count(("transition", was.word(), event.word()));
-                    *was = is;
+            let named = self.retried.as_deref();
+            check_gone(run, before, tally)?;
+            for row in run.all_rows() {
+                let was = before.entry(row.task).or_insert(Fact::None);
+                if *was != row.fact {
+                    count(*was, row, named, tally)?;
+                    *was = row.fact;
                 }
             }
         }
@@ -57,34 +50,72 @@ impl Watch {
     }
 }
 
-/// The facts of a run that was not in memory before.
-fn stored(run: &Run, model: &Model) -> Vec<Fact> {
-    let mut facts = vec![Fact::None; run.blueprint.definition.tasks.len()];
-    for row in model.run(run.head.id).into_iter().flat_map(|run| run.tasks) {
-        facts[row.task.no.position()] = row.fact;
+fn count(was: Fact, row: &TaskRow, named: Option<&[TaskRef]>, tally: &mut Tally) -> Check {
+    let meant = named.is_none_or(|named| named.iter().any(|task| task.no == row.task.no));
+    let named = if meant { Named::Yes } else { Named::No };
+    let Some(event) = event(was, row, named) else {
+        let what = format!("{:?}: {} became {}", row.task, was.word(), row.fact.word());
+        return Err(Promise::Transitions.broken(what));
+    };
+    let group = if row.task.index.is_some() { "instance" } else { "transition" };
+    tally.count((group, was.word(), event.word()));
+    Ok(())
+}
+
+/// An instance leaves memory when its success is on its way into the store, and with all others
+/// when its group goes back.
+fn check_gone(run: &Run, before: &mut BTreeMap<TaskRef, Fact>, tally: &mut Tally) -> Check {
+    let here = |task: &TaskRef| run.row(*task).is_some();
+    let gone: Vec<(TaskRef, Fact)> =
+        before.iter().filter(|(task, _)| !here(task)).map(|(task, fact)| (*task, *fact)).collect();
+    for (task, fact) in gone {
+        let group = run.rows.fact(task.no);
+        let sent_back = group == Fact::None && fact.is_settled();
+        Promise::Transitions.ensure(fact == Fact::Success || sent_back, || {
+            format!("{task:?} was {} and is gone", fact.word())
+        })?;
+        if sent_back {
+            tally.count(("instance", fact.word(), Event::SentBack.word()));
+        }
+        before.remove(&task);
     }
-    facts
+    Ok(())
+}
+
+/// The facts of a run that was not in memory before.
+fn stored(run: &Run, model: &Model) -> BTreeMap<TaskRef, Fact> {
+    let rows = model.run(run.head.id).into_iter().flat_map(|run| run.tasks);
+    rows.map(|row| (row.task, row.fact)).collect()
 }
 
 /// What happened to a task, if it could.
-fn event(was: Fact, row: Option<&TaskRow>, named: Named) -> Option<Event> {
-    let is = row.map_or(Fact::None, |row| row.fact);
-    let end = row.and_then(|row| row.attempt.as_ref()?.end.as_ref());
-    let live = was.is_live();
+fn event(was: Fact, row: &TaskRow, named: Named) -> Option<Event> {
+    let is = row.fact;
+    let end = row.attempt.as_ref().and_then(|attempt| attempt.end.as_ref());
+    let live = was.is_live() || was == Fact::Open;
+    let is_unattempted = row.task.index.is_some() && row.attempt.is_none();
     match (was, is) {
         (Fact::None | Fact::Delayed, Fact::Dispatched) => Some(Event::Dispatched),
         (Fact::None, Fact::Success) => Some(Event::DecidedSuccess),
+        (Fact::None, Fact::Failed) => Some(Event::DecidedFailure),
+        // An instance without an attempt that was asked for again.
+        (Fact::Delayed, Fact::Success) if is_unattempted => Some(Event::DecidedSuccess),
+        (Fact::Delayed, Fact::Failed) if is_unattempted => Some(Event::DecidedFailure),
+        (Fact::None, Fact::Skipped) => Some(Event::ConditionFalse),
+        (Fact::None, Fact::Open) => Some(Event::GroupOpened),
+        (Fact::Failed | Fact::Cancelled, Fact::Open) => Some(Event::GroupReopened),
+        (Fact::Failed | Fact::Cancelled, Fact::Delayed) => Some(Event::InstanceRetried),
         (Fact::Dispatched, Fact::Running) => Some(Event::Started),
         (Fact::Dispatched, Fact::Delayed) if matches!(end, Some(AttemptEnd::Refused(_))) => {
             Some(Event::StartRefused)
         }
-        (_, Fact::Delayed) if live => Some(Event::PutOff),
+        (Fact::Dispatched | Fact::Running, Fact::Delayed) => Some(Event::PutOff),
         (_, Fact::Success) if live => Some(Event::Succeeded),
         (_, Fact::Failed) if live => Some(Event::FailedForGood),
         (_, Fact::Cancelled) if !was.is_settled() => Some(Event::Cancelled),
         (Fact::Failed, Fact::None) if named == Named::No => Some(Event::SentBack),
         (Fact::Failed | Fact::Cancelled, Fact::None) => Some(Event::Retried),
-        (Fact::Success, Fact::None) => Some(Event::SentBack),
+        (Fact::Success | Fact::Skipped, Fact::None) => Some(Event::SentBack),
         _ => None,
     }
 }

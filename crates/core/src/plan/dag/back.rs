@@ -10,7 +10,7 @@ use crate::kernel::rows::Rows;
 use crate::kernel::transition::Event;
 use crate::plan::dag::edge::Doom;
 use crate::plan::dag::plan::{Plan, Shape};
-use crate::spec::definition::When;
+use crate::spec::definition::{FanOut, When};
 use std::collections::BTreeMap;
 
 /// This one would have to go back and is at work.
@@ -34,9 +34,26 @@ pub struct Ground<'a> {
     pub rows: &'a Rows,
 }
 
+/// One task that goes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Back {
+    pub no: TaskNo,
+    pub event: Event,
+    pub footing: Footing,
+}
+
+/// What a task that goes back had been decided on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Footing {
+    /// Is as it was: what of a group has succeeded stays.
+    Stays,
+    /// Will be decided again, and so is everything that followed.
+    Gone,
+}
+
 /// Walks down from the roots. Tasks without a row are passed through: what is derived for
 /// them may change.
-pub fn what_goes_back(run: Ground<'_>, roots: &[TaskNo]) -> Result<Vec<(TaskNo, Event)>, AtWork> {
+pub fn what_goes_back(run: Ground<'_>, roots: &[TaskNo]) -> Result<Vec<Back>, AtWork> {
     let mut ways: BTreeMap<TaskNo, Way> = roots.iter().map(|no| (*no, Way::Revived)).collect();
     let mut back: BTreeMap<TaskNo, Event> = roots.iter().map(|no| (*no, Event::Retried)).collect();
     let mut pending: Vec<TaskNo> = roots.to_vec();
@@ -58,7 +75,25 @@ pub fn what_goes_back(run: Ground<'_>, roots: &[TaskNo]) -> Result<Vec<(TaskNo, 
             };
         }
     }
-    Ok(back.into_iter().collect())
+    let footing = |no: TaskNo| {
+        // Also when what it stood on has no row: it was decided by what is above it.
+        let gone =
+            ways[&no] == Way::SentBack || stands_on(run, no).any(|no| ways.contains_key(&no));
+        if gone { Footing::Gone } else { Footing::Stays }
+    };
+    Ok(back
+        .iter()
+        .map(|(no, event)| Back { no: *no, event: *event, footing: footing(*no) })
+        .collect())
+}
+
+/// Tasks that must be as they were for what was decided about this one to hold. That something has
+/// started is for good.
+fn stands_on(run: Ground<'_>, no: TaskNo) -> impl Iterator<Item = TaskNo> {
+    let task = run.shape.definition.task(no);
+    let edges = task.depends_on.iter().filter(|edge| edge.when != When::Started);
+    let fan_out = task.fan_out.as_ref();
+    edges.map(|edge| edge.upstream).chain(fan_out.into_iter().flat_map(FanOut::reads))
 }
 
 /// Whether a dependent is affected when the task above it goes back, and how.
@@ -77,13 +112,26 @@ fn follow(
         Fact::Skipped => Ok(Some(Way::SentBack)),
         Fact::Success | Fact::Failed if must => Ok(Some(Way::SentBack)),
         Fact::Success | Fact::Failed | Fact::Cancelled => Ok(None),
-        Fact::Delayed | Fact::Dispatched | Fact::Running | Fact::Waiting | Fact::WorkerDone => {
-            if must {
+        Fact::Delayed
+        | Fact::Dispatched
+        | Fact::Running
+        | Fact::Waiting
+        | Fact::WorkerDone
+        | Fact::Open => {
+            if must || is_made_of(run, no, above) {
                 return Err(AtWork(no));
             }
             Ok(None)
         }
     }
+}
+
+/// An open group whose instances are the items of what this task put out, be it a failure that was
+/// allowed: the list must not change under them.
+fn is_made_of(run: Ground<'_>, no: TaskNo, above: TaskNo) -> bool {
+    let fan_out = run.shape.definition.task(no).fan_out.as_ref();
+    run.rows.fact(no) == Fact::Open
+        && fan_out.is_some_and(|fan_out| fan_out.reads().any(|read| read == above))
 }
 
 /// By itself, or derived.

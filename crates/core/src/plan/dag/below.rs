@@ -1,6 +1,7 @@
 //! What a cancelled task takes with it.
 
 use crate::ids::TaskNo;
+use crate::kernel::fact::Fact;
 use crate::kernel::rows::Rows;
 use crate::plan::dag::edge::EdgeState;
 use crate::plan::dag::plan::{Plan, Shape};
@@ -16,8 +17,8 @@ pub enum Falls {
     ByRow,
 }
 
-/// Everything below a task that is neither settled nor live, except through edges that any end
-/// satisfies.
+/// Everything below a task that is neither settled nor at work, except through edges that any end
+/// satisfies. A group is at work from its opening on.
 pub fn below(shape: Shape<'_>, plan: &Plan, rows: &Rows, no: TaskNo) -> BTreeMap<TaskNo, Falls> {
     let mut found = BTreeMap::new();
     let mut pending = vec![no];
@@ -25,7 +26,7 @@ pub fn below(shape: Shape<'_>, plan: &Plan, rows: &Rows, no: TaskNo) -> BTreeMap
         for (edge, dependent) in shape.graph.dependents(at) {
             let untouched = *dependent != no
                 && !plan.is_settled(rows, *dependent)
-                && !rows.fact(*dependent).is_live();
+                && !is_at_work(rows.fact(*dependent));
             if shape.graph.edge(*edge).when == When::Finished || !untouched {
                 continue;
             }
@@ -44,4 +45,8 @@ pub fn below(shape: Shape<'_>, plan: &Plan, rows: &Rows, no: TaskNo) -> BTreeMap
         }
     }
     found
+}
+
+fn is_at_work(fact: Fact) -> bool {
+    fact.is_live() || fact == Fact::Open
 }

@@ -49,7 +49,9 @@ impl Standing {
             Fact::Skipped => Standpoint::Without(Doom::Skipped),
             Fact::WorkerDone => Standpoint::WorkerDone,
             Fact::None => doom.map_or(Standpoint::Open, Standpoint::Without),
-            Fact::Delayed | Fact::Dispatched | Fact::Running | Fact::Waiting => Standpoint::Open,
+            Fact::Delayed | Fact::Dispatched | Fact::Running | Fact::Waiting | Fact::Open => {
+                Standpoint::Open
+            }
         };
         let started = ever_started
             || matches!(fact, Fact::Running | Fact::Waiting | Fact::WorkerDone | Fact::Success);

@@ -26,37 +26,21 @@ pub const TASK_LATER: &[&str] = &[
     "approval",
     "wait",
     "sleep",
-    "if",
     "always",
     "grace",
-    "foreach",
-    "parallel",
-    "concurrency",
-    "failure_strategy",
     "on_lost_contact",
     "heartbeat_timeout",
     "runs_on",
     "resources",
-    "outputs",
     "finalize",
     "workspace",
     "checkpoint",
-    "cache",
-    "artifacts",
     "image",
     "failover",
 ];
 
-pub const WORKFLOW_LATER: &[&str] = &[
-    "schedule",
-    "on",
-    "notify",
-    "max_active_runs",
-    "concurrency_group",
-    "outputs",
-    "max_fanout",
-    "retention",
-];
+pub const WORKFLOW_LATER: &[&str] =
+    &["schedule", "on", "notify", "max_active_runs", "concurrency_group", "retention"];
 
 /// Added to the input of instances, so no task's output may have these names.
 pub const RESERVED_TASK_NAMES: &[&str] = &["item", "index", "count"];

@@ -18,5 +18,8 @@ pub use reference::{Page, markdown};
 pub use schema::schema;
 pub use synonym::synonym;
 pub use table::{Entry, Group};
-pub use task::{ACTIONS, DEPENDENCY, NO_EFFECT_ON_NOOP, NOTHING, RETRIES, TASK};
+pub use task::{
+    ACTIONS, ARTIFACTS, CACHE, DEPENDENCY, NO_EFFECT_ON_NOOP, NOTHING, OWN_ONLY, RETRIES, SECRET,
+    TASK,
+};
 pub use workflow::{TIER, WORKFLOW};

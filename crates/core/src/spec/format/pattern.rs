@@ -7,6 +7,7 @@ const UNITS: &[&str] = &["d", "h", "m", "s", "ms"];
 const WHOLE: &str = "[0-9]{1,20}";
 
 pub const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_.-]*$";
+pub const SECRET: &str = "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$";
 pub const VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
 pub const NOT_BLANK: &str = "\\S";
 /// Not zero, for what is a number with units.

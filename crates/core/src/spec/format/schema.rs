@@ -5,10 +5,11 @@ use super::later::RESERVED_TASK_NAMES;
 use super::pattern;
 use super::shape::{LABEL_VALUE_BYTES_MAX, OWN_VARIABLES, Shape, Zero};
 use super::table::{Entry, Group};
-use super::task::{ACTIONS, TASK};
+use super::task::{ACTIONS, OWN_ONLY, TASK};
 use super::workflow::WORKFLOW;
 use crate::error::ErrorClass;
-use crate::limits::{ENV_VALUE_BYTES_MAX, NAME_BYTES_MAX, TASKS_MAX};
+use crate::expr::VARIABLE;
+use crate::limits::{ARTIFACTS_MAX, ENV_VALUE_BYTES_MAX, NAME_BYTES_MAX, TASKS_MAX};
 use crate::spec::build;
 use crate::spec::report::Report;
 use serde_json::{Map, Value, json};
@@ -17,6 +18,8 @@ const DURATION_MESSAGE: &str = "Write a duration like 250ms, 10s, 5m, 1h30m or 2
 const SIZE_MESSAGE: &str = "Write a size like 10MiB, 512KiB, 10MB or 4096.";
 const NAME_MESSAGE: &str =
     "Use letters, digits, `_`, `-` and `.`, and begin with a letter or digit.";
+
+const SECRET_MESSAGE: &str = "Use letters, digits, `_`, `-` and `.`, and do not begin with a dot.";
 
 /// The schema of a workflow file.
 pub fn schema() -> Value {
@@ -74,6 +77,13 @@ fn shape(shape: &Shape) -> Value {
     match *shape {
         Shape::Text | Shape::TierName => json!({ "type": "string" }),
         Shape::TaskName => scalar(),
+        Shape::Each => json!({ "type": ["array", "string"] }),
+        Shape::Times { max } => {
+            json!({ "anyOf": [
+                { "type": "integer", "minimum": 1, "maximum": max },
+                { "type": "string" },
+            ] })
+        }
         Shape::Filled { bytes_max } => {
             json!({ "type": "string", "pattern": pattern::NOT_BLANK, "maxLength": bytes_max })
         }
@@ -88,7 +98,12 @@ fn shape(shape: &Shape) -> Value {
         Shape::Duration(zero) => duration(zero),
         Shape::Size { bytes_max } => size(bytes_max),
         Shape::Labels => labels(),
-        Shape::Env => env(),
+        Shape::Env(group) => env(group),
+        Shape::Condition => json!({ "type": ["string", "boolean"] }),
+        Shape::SecretName => text_like(pattern::SECRET, SECRET_MESSAGE, NAME_BYTES_MAX),
+        Shape::Map(group) => object(group),
+        Shape::Paths => paths(),
+        Shape::Wanted => wanted(),
         Shape::AnyMap | Shape::JsonSchema => json!({ "type": "object" }),
         Shape::Argv => argv(),
         Shape::Nothing => json!({ "type": "object", "maxProperties": 0 }),
@@ -151,16 +166,27 @@ fn labels() -> Value {
     })
 }
 
-fn env() -> Value {
+fn env(secret: &Group) -> Value {
     json!({
         "type": "object",
         "propertyNames": {
             "pattern": pattern::VARIABLE,
             "maxLength": NAME_BYTES_MAX,
-            "not": { "pattern": format!("^{OWN_VARIABLES}") },
+            "not": { "pattern": format!("^({OWN_VARIABLES}|{VARIABLE}[0-9]+$)") },
         },
-        "additionalProperties": bounded_scalar(ENV_VALUE_BYTES_MAX),
+        "additionalProperties": {
+            "anyOf": [bounded_scalar(ENV_VALUE_BYTES_MAX), object(secret)],
+        },
     })
+}
+
+fn paths() -> Value {
+    let item = json!({ "type": ["string", "number", "boolean"], "minLength": 1 });
+    json!({ "type": "array", "items": item, "maxItems": ARTIFACTS_MAX, "uniqueItems": true })
+}
+
+fn wanted() -> Value {
+    json!({ "type": "array", "items": scalar(), "maxItems": ARTIFACTS_MAX, "uniqueItems": true })
 }
 
 fn argv() -> Value {
@@ -226,7 +252,7 @@ fn task() -> Value {
 }
 
 fn defaults() -> Value {
-    let shared = |entry: &&Entry| entry.name != "depends_on" && !ACTIONS.contains(&entry.name);
+    let shared = |entry: &&Entry| !OWN_ONLY.contains(&entry.name) && !ACTIONS.contains(&entry.name);
     let reference = |entry: &Entry| {
         let schema = json!({ "$ref": format!("#/$defs/task/properties/{}", entry.name) });
         (entry.name.to_owned(), schema)

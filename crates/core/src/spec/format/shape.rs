@@ -34,8 +34,18 @@ pub enum Shape {
     },
     /// Names with short text.
     Labels,
-    /// Variables of a process.
-    Env,
+    /// Variables of a process: text, or a map with these fields.
+    Env(&'static Group),
+    /// An expression that comes to true or false.
+    Condition,
+    /// The name of a secret.
+    SecretName,
+    /// A map with these fields.
+    Map(&'static Group),
+    /// Paths below a task's directory.
+    Paths,
+    /// Tasks, or files of tasks.
+    Wanted,
     /// A map of any values.
     AnyMap,
     /// A JSON Schema.
@@ -54,6 +64,12 @@ pub enum Shape {
     /// Classes of errors that may be retried.
     Classes {
         min: usize,
+    },
+    /// A list, or where one is in what a task puts out.
+    Each,
+    /// A number, or where one is in what a task puts out.
+    Times {
+        max: u32,
     },
     /// A task of the workflow.
     TaskName,

@@ -3,7 +3,7 @@
 use super::later::TASK_LATER;
 use super::shape::{SHELL_LINE_BYTES_MAX, Shape, Zero};
 use super::table::{Entry, Group};
-use crate::limits::{ENV_VALUE_BYTES_MAX, LOG_BYTES_MAX, PRIORITY_MAX, RETRIES_MAX};
+use crate::limits::{ENV_VALUE_BYTES_MAX, FANOUT_MAX, LOG_BYTES_MAX, PRIORITY_MAX, RETRIES_MAX};
 
 /// Exactly one of them says what a task does.
 pub const ACTIONS: &[&str] = &[
@@ -13,6 +13,9 @@ pub const ACTIONS: &[&str] = &[
     #[cfg(feature = "bench")]
     "echo",
 ];
+
+/// Beside actions, what makes a task what it is: no default for all.
+pub const OWN_ONLY: &[&str] = &["depends_on", "foreach", "parallel", "artifacts"];
 
 /// Without effect on a task that is settled where it is decided.
 pub const NO_EFFECT_ON_NOOP: &[&str] = &[
@@ -27,6 +30,8 @@ pub const NO_EFFECT_ON_NOOP: &[&str] = &[
     "log_limit",
     "tier",
     "priority",
+    "cache",
+    "artifacts",
 ];
 
 pub const TASK: Group = Group {
@@ -34,7 +39,7 @@ pub const TASK: Group = Group {
     known: &[
         Entry {
             name: "run",
-            about: "A line, or several, for `/bin/sh -c`.",
+            about: "A line, or several, for `/bin/sh -c`. A template becomes a variable: no value is ever read as code.",
             default: None,
             examples: &["./fetch.sh --all"],
             shape: Shape::Filled { bytes_max: SHELL_LINE_BYTES_MAX },
@@ -48,7 +53,7 @@ pub const TASK: Group = Group {
         },
         Entry {
             name: "noop",
-            about: "Nothing: a place where edges meet. Its output is its own `input`.",
+            about: "Nothing: a place where edges meet. Its output is its own `input`, with values put in.",
             default: None,
             examples: &["{}"],
             shape: Shape::Nothing,
@@ -86,18 +91,25 @@ pub const TASK: Group = Group {
             shape: Shape::Bool,
         },
         Entry {
+            name: "if",
+            about: "An expression: when it comes to false, the task is skipped. Worked out once, when its dependencies are satisfied.",
+            default: Some("true"),
+            examples: &["input.day == 'monday'"],
+            shape: Shape::Condition,
+        },
+        Entry {
             name: "input",
-            about: "Static values that it sees as input, beside the outputs of the tasks it depends on.",
+            about: "Values that it sees as input, beside the outputs of the tasks it depends on.",
             default: Some("{}"),
             examples: &["{ day: monday, limit: 10 }"],
             shape: Shape::AnyMap,
         },
         Entry {
             name: "env",
-            about: "Variables of the process. Names that begin with `MAINSPRING_` are taken.",
+            about: "Variables of the process: text, or `{secret: name}`. Names that begin with `MAINSPRING_` are taken.",
             default: Some("{}"),
-            examples: &["{ LANG: C.UTF-8, JOBS: 4 }"],
-            shape: Shape::Env,
+            examples: &["{ LANG: C.UTF-8, TOKEN: { secret: api-token } }"],
+            shape: Shape::Env(&SECRET),
         },
         Entry {
             name: "workdir",
@@ -115,6 +127,59 @@ pub const TASK: Group = Group {
                 ("file", "what was written to `$MAINSPRING_OUTPUT`, as JSON"),
                 ("stdout", "that; if nothing was written there, stdout, as JSON"),
             ]),
+        },
+        Entry {
+            name: "foreach",
+            about: "One instance for each element of a list: a place in what a task above puts out, or a list.",
+            default: None,
+            examples: &["discover.files", "[north, south]"],
+            shape: Shape::Each,
+        },
+        Entry {
+            name: "parallel",
+            about: "So many instances; with `foreach`, so many for each element. A number, or a place in what a task above puts out.",
+            default: None,
+            examples: &["4", "discover.count"],
+            shape: Shape::Times { max: FANOUT_MAX },
+        },
+        Entry {
+            name: "concurrency",
+            about: "How many of its instances may be at work at once. Without it, only limits bound them.",
+            default: None,
+            examples: &["4"],
+            shape: Shape::Whole { min: 1, max: FANOUT_MAX as i64 },
+        },
+        Entry {
+            name: "failure_strategy",
+            about: "What the failure of an instance means.",
+            default: Some("collect_errors"),
+            examples: &["fail_fast"],
+            shape: Shape::Words(&[
+                ("collect_errors", "the other instances go on, then the task fails"),
+                ("fail_fast", "the other instances are cancelled, and the task fails"),
+                ("ignore_errors", "the task succeeds; in its output, a failed instance is null"),
+            ]),
+        },
+        Entry {
+            name: "outputs",
+            about: "JSON Schema of its output; of a fan-out, of each instance's. An output that does not match fails the task, class `logic`.",
+            default: None,
+            examples: &["{ type: object, required: [rows] }"],
+            shape: Shape::JsonSchema,
+        },
+        Entry {
+            name: "cache",
+            about: "A success is taken again, and nothing is run, while the key is the same and its time is not up.",
+            default: None,
+            examples: &["{ key: v1-monday, ttl: 12h }"],
+            shape: Shape::Map(&CACHE),
+        },
+        Entry {
+            name: "artifacts",
+            about: "Files that it leaves for other tasks, and files of other tasks that it wants.",
+            default: None,
+            examples: &["{ out: [report.csv] }"],
+            shape: Shape::Map(&ARTIFACTS),
         },
         Entry {
             name: "retries",
@@ -285,3 +350,61 @@ pub const RETRIES: Group = Group {
 
 /// `noop: {}` says nothing more.
 pub const NOTHING: Group = Group { of: "this action", known: &[], required: &[], later: &[] };
+
+/// Instead of the text of a variable.
+pub const SECRET: Group = Group {
+    of: "a variable",
+    known: &[Entry {
+        name: "secret",
+        about: "The name of a secret.",
+        default: None,
+        examples: &["api-token"],
+        shape: Shape::SecretName,
+    }],
+    required: &["secret"],
+    later: &[],
+};
+
+pub const CACHE: Group = Group {
+    of: "a cache",
+    known: &[
+        Entry {
+            name: "key",
+            about: "What the work depends on, as text.",
+            default: None,
+            examples: &["v1-monday"],
+            shape: Shape::Filled { bytes_max: ENV_VALUE_BYTES_MAX },
+        },
+        Entry {
+            name: "ttl",
+            about: "How long a success is taken again.",
+            default: Some("1d"),
+            examples: &["12h"],
+            shape: Shape::Duration(Zero::Refused),
+        },
+    ],
+    required: &["key"],
+    later: &[],
+};
+
+pub const ARTIFACTS: Group = Group {
+    of: "artifacts",
+    known: &[
+        Entry {
+            name: "out",
+            about: "Paths of files, below its directory, that a success leaves.",
+            default: Some("[]"),
+            examples: &["[report.csv, logs/all.txt]"],
+            shape: Shape::Paths,
+        },
+        Entry {
+            name: "in",
+            about: "Tasks above whose files are put into its directory before it starts: `task` for all of them, `task/path` for one.",
+            default: Some("[]"),
+            examples: &["[build, test/report.xml]"],
+            shape: Shape::Wanted,
+        },
+    ],
+    required: &[],
+    later: &[],
+};

@@ -3,7 +3,7 @@
 use super::later::WORKFLOW_LATER;
 use super::shape::{Shape, Zero};
 use super::table::{Entry, Group};
-use crate::limits::TIER_PERMITS_MAX;
+use crate::limits::{FANOUT_MAX, TIER_PERMITS_MAX};
 
 pub const WORKFLOW: Group = Group {
     of: "a workflow",
@@ -51,8 +51,22 @@ pub const WORKFLOW: Group = Group {
             shape: Shape::Tiers(&TIER),
         },
         Entry {
+            name: "max_fanout",
+            about: "How many instances one fan-out may have.",
+            default: Some("100000"),
+            examples: &["1000"],
+            shape: Shape::Whole { min: 1, max: FANOUT_MAX as i64 },
+        },
+        Entry {
+            name: "outputs",
+            about: "What the run puts out when it is a success: names with values, which may read all tasks.",
+            default: None,
+            examples: &["{ day: \"${{ input.day }}\" }"],
+            shape: Shape::AnyMap,
+        },
+        Entry {
             name: "defaults",
-            about: "Fields for every task: any but its action and `depends_on`. A task's own field wins, whole.",
+            about: "Fields for every task: any but its action, `depends_on`, `foreach`, `parallel` and `artifacts`. A task's own field wins, whole.",
             default: Some("{}"),
             examples: &["{ retries: 1, timeout: 10m }"],
             shape: Shape::Defaults,

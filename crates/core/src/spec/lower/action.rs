@@ -7,22 +7,24 @@ use super::super::format::{ACTIONS, ACTIONS_LATER, NOTHING};
 use super::super::report::{Report, quoted};
 use super::super::tree::Field;
 use super::env::{bounded, filled};
-use super::expect;
 use super::fields::Fields;
+use super::mention::Given;
+use super::{expect, template};
+use crate::expr::Text;
 use crate::limits::ENV_VALUE_BYTES_MAX;
 
 pub const ACTION_HINT: &str = "give it `run: …`, `command: […]` or `noop: {}`";
 
 /// An action without the settings around it.
 #[derive(Debug)]
-pub enum Doing {
-    Process(Program),
+pub enum Doing<'n> {
+    Process(Given<'n, Program>),
     Noop,
     #[cfg(feature = "bench")]
     Echo,
 }
 
-pub fn action(task: Field<'_>, fields: &Fields<'_>, report: &mut Report) -> Option<Doing> {
+pub fn action<'n>(task: Field<'n>, fields: &Fields<'n>, report: &mut Report) -> Option<Doing<'n>> {
     let mut given = fields.iter().filter(|field| ACTIONS.contains(&field.name));
     let Some(&first) = given.next() else {
         return no_action(task, fields, report);
@@ -41,8 +43,7 @@ pub fn action(task: Field<'_>, fields: &Fields<'_>, report: &mut Report) -> Opti
                 expect::wrong(first, "text", Some(hint), report);
                 return None;
             }
-            let line = filled(first, SHELL_LINE_BYTES_MAX, report)?;
-            Some(Doing::Process(Program::Shell(line.into())))
+            script(first, report).map(Doing::Process)
         }
         "command" => command(first, report).map(Doing::Process),
         #[cfg(feature = "bench")]
@@ -51,7 +52,7 @@ pub fn action(task: Field<'_>, fields: &Fields<'_>, report: &mut Report) -> Opti
     }
 }
 
-fn no_action(task: Field<'_>, fields: &Fields<'_>, report: &mut Report) -> Option<Doing> {
+fn no_action<'n>(task: Field<'n>, fields: &Fields<'n>, report: &mut Report) -> Option<Doing<'n>> {
     // One that comes later, or is misspelt, was refused by name already.
     let mut given = task.value.fields().into_iter().flatten();
     let later = given.any(|field| ACTIONS_LATER.contains(&field.name));
@@ -71,33 +72,47 @@ fn nothing_more(field: Field<'_>, report: &mut Report) -> bool {
     false
 }
 
-fn command(field: Field<'_>, report: &mut Report) -> Option<Program> {
+fn script<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Program>> {
+    let source = filled(field, SHELL_LINE_BYTES_MAX, report)?;
+    let Given { value, mentions } = template::shell(field, source, report)?;
+    // What stands for a template may be longer than the template.
+    bounded("run", value.script(), (field.place(), SHELL_LINE_BYTES_MAX), report)?;
+    Some(Given { value: Program::Shell(value), mentions })
+}
+
+fn command<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Program>> {
     let hint = "write `[program, argument]`, or use `run:` for a shell line";
     let mut argv = Vec::new();
+    let mut mentions = Vec::new();
     let mut good = true;
     for item in expect::list(field, hint, report)? {
-        let argument = Field { value: item, ..field };
-        match argument_text(argument, report) {
-            Some(text) => argv.push(text.to_owned()),
+        match argument(Field { value: item, ..field }, report) {
+            Some(given) => {
+                argv.push(given.value);
+                mentions.extend(given.mentions.iter().cloned());
+            }
             None => good = false,
         }
     }
-    if good && argv.first().is_none_or(|program| program.trim().is_empty()) {
+    if good && argv.first().is_none_or(|program| program.source().trim().is_empty()) {
         let message = "`command` names no program.";
         report.add(Code::BadText, field.place(), message).hint(hint);
         return None;
     }
-    good.then(|| Program::Argv(argv.into()))
+    let program = Program::Argv(argv.into());
+    good.then(|| Given { value: program, mentions: mentions.into() })
 }
 
-fn argument_text<'n>(argument: Field<'n>, report: &mut Report) -> Option<&'n str> {
-    let Some(text) = argument.value.scalar() else {
-        if !argument.value.is_broken() {
-            let message = format!("An argument must be text, not {}.", argument.value.what());
-            let hint = argument.value.is_null().then(|| "write `\"\"` for an empty one".to_owned());
+fn argument<'n>(argument: Field<'n>, report: &mut Report) -> Option<Given<'n, Text>> {
+    let value = argument.value;
+    let Some(text) = value.templated().or_else(|| value.scalar()) else {
+        if !value.is_broken() {
+            let message = format!("An argument must be text, not {}.", value.what());
+            let hint = value.is_null().then(|| "write `\"\"` for an empty one".to_owned());
             report.add(Code::WrongType, argument.place(), message).maybe_hint(hint);
         }
         return None;
     };
-    bounded("argument", text, (argument.place(), ENV_VALUE_BYTES_MAX), report)
+    bounded("argument", text, (argument.place(), ENV_VALUE_BYTES_MAX), report)?;
+    template::text(argument, report)
 }

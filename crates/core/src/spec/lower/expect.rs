@@ -3,6 +3,7 @@
 use super::super::code::Code;
 use super::super::report::{Report, quoted};
 use super::super::tree::{Field, Node};
+use crate::expr::OPEN;
 use std::ops::RangeInclusive;
 
 /// Reports that a value is of the wrong type, unless it was reported already.
@@ -10,11 +11,36 @@ pub fn wrong(field: Field<'_>, expected: &str, hint: Option<&str>, report: &mut 
     if field.value.is_broken() {
         return;
     }
+    if field.value.is_template() {
+        return no_template(field, field.value, report);
+    }
     let message = match field.name {
         "" => format!("This must be {expected}, not {}.", field.value.what()),
         name => format!("{} must be {expected}, not {}.", quoted(name), field.value.what()),
     };
     report.add(Code::WrongType, field.place(), message).maybe_hint(hint.map(str::to_owned));
+}
+
+/// Refuses a template where none is taken.
+fn no_template(field: Field<'_>, value: Node<'_>, report: &mut Report) {
+    let text = value.templated().unwrap_or_default();
+    let start = text.find(OPEN).unwrap_or(0);
+    let end = text[start..].find("}}").map_or(text.len(), |end| start + end + 2);
+    let place = value.place_within(start..end, field.name_place);
+    let message = format!("{} takes no template.", quoted(field.name));
+    report.add(Code::Template, place, message).hint(
+        "write the value itself; templates stand in `run`, `command`, `input`, `env`, `workdir`, \
+         `cache` and `outputs`",
+    );
+}
+
+/// Whether there is a template in a value that takes none; reports the first.
+pub fn template_within(field: Field<'_>, report: &mut Report) -> bool {
+    let found = field.value.first_template();
+    if let Some(found) = found {
+        no_template(field, found, report);
+    }
+    found.is_some()
 }
 
 pub fn map<'n>(

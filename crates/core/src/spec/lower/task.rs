@@ -2,14 +2,17 @@
 
 use super::super::code::Code;
 use super::super::definition::{
-    Action, Edge, OnFailure, OnLost, OutputFrom, Process, Program, Task,
+    Action, Artifacts, Edge, FanOut, OnFailure, OnLost, OutputFrom, Process, Program, Task,
 };
 use super::super::format::{NO_EFFECT_ON_NOOP, TASK};
 use super::super::report::{Report, quoted};
 use super::super::tree::Field;
 use super::action::{ACTION_HINT, Doing, action};
+use super::artifacts::{Wanting, artifacts};
 use super::edges::{Numbers, Written, edges, finish_all};
+use super::fan::fan_out;
 use super::fields::Fields;
+use super::mention::{Given, Inputs, Instance, Named, Of, Secrets, Sight};
 use super::settings::{Defaults, InputKeys, Settings, input_keys, settings};
 use super::{expect, name, retries, tier};
 use crate::ids::TaskNo;
@@ -17,6 +20,7 @@ use crate::json::Json;
 use crate::limits::{
     KILL_GRACE_DEFAULT, LOG_BYTES_DEFAULT, START_TIMEOUT_DEFAULT, TIMEOUT_DEFAULT,
 };
+use std::collections::BTreeSet;
 
 /// What a task is read with.
 #[derive(Debug)]
@@ -26,17 +30,28 @@ pub struct Around<'a, 'n> {
     pub numbers: &'a Numbers<'n>,
     /// By number.
     pub names: &'a [&'n str],
+    pub max_fanout: u32,
+    pub inputs: &'a Inputs,
 }
 
 /// A task as far as it could be read. Its edges are kept also when the rest was refused, so
 /// that circles are found in the same pass.
 #[derive(Debug, Default)]
-pub struct Lowered {
+pub struct Lowered<'n> {
     pub task: Option<Task>,
     pub edges: Vec<Written>,
+    /// Tasks that it names elsewhere: they have to come before it.
+    pub named: Vec<Named<'n>>,
+    /// Files that it wants from others.
+    pub wanting: Wanting,
 }
 
-pub fn task(field: Field<'_>, no: TaskNo, around: &Around<'_, '_>, report: &mut Report) -> Lowered {
+pub fn task<'n>(
+    field: Field<'n>,
+    no: TaskNo,
+    around: &Around<'_, 'n>,
+    report: &mut Report,
+) -> Lowered<'n> {
     let good_name = name::check_task(field.name, field.name_place, report);
     if !field.value.is_map() {
         no_fields(field, report);
@@ -50,26 +65,112 @@ pub fn task(field: Field<'_>, no: TaskNo, around: &Around<'_, '_>, report: &mut 
         .map(|given| edges(given, no, around.numbers, report))
         .unwrap_or_default();
     let doing = action(field, &fields, report);
-    let own = settings(&fields, around.tiers, report);
-    let default = &around.defaults.settings;
-    let on_failure = own.on_failure.or(default.on_failure).unwrap_or(OnFailure::Skip);
+    let settings = settings(&fields, around.tiers, report).over(&around.defaults.settings);
     let on_failure_field = fields.get("on_failure").or(around.defaults.on_failure);
-    if let (OnFailure::Run, Some(given)) = (on_failure, on_failure_field) {
+    if let (Some(OnFailure::Run), Some(given)) = (settings.on_failure, on_failure_field) {
         finish_all(&mut written, given.place(), report);
     }
-    if matches!(doing, Some(Doing::Noop)) {
-        warn_no_effect(&fields, report);
-    } else {
-        let own_keys = fields.get("input").map(input_keys);
-        let keys = own_keys.as_ref().unwrap_or(&around.defaults.input_keys);
-        warn_clash(keys, &written, around.names, report);
-    }
-    let edges = written.iter().map(|written| written.edge).collect();
+    warn(&fields, doing.as_ref(), &written, around, report);
+    let (fan_out, mut named) = fan_out(&fields, around, settings.fan, report);
+    let (artifacts, wanting) = left(&fields, around.numbers, &mut named, report);
+    let parts = Parts { doing: doing.as_ref(), settings: &settings, artifacts: &artifacts };
+    parts.check(&sight(no, &fields, around), &mut named, report);
+    let edges: Vec<Edge> = written.iter().map(|written| written.edge).collect();
+    let reads = reads(&edges, &named);
     let task = doing.filter(|_| good_name).map(|doing| {
-        let head = Head { name: field.name, edges, on_failure };
-        assemble(head, doing, own, default)
+        let head = Head { name: field.name, edges, fan_out, reads };
+        assemble(head, doing, settings, artifacts.value)
     });
-    Lowered { task, edges: written }
+    Lowered { task, edges: written, named, wanting }
+}
+
+/// The files of a task, and those that it wants from others.
+fn left<'n>(
+    fields: &Fields<'n>,
+    numbers: &Numbers<'_>,
+    named: &mut Vec<Named<'n>>,
+    report: &mut Report,
+) -> (Given<'n, Artifacts>, Wanting) {
+    let given = fields.get("artifacts");
+    let given = given.and_then(|field| artifacts(field, numbers, named, report));
+    given.unwrap_or_else(|| {
+        (Given { value: Artifacts::default(), mentions: [].into() }, Wanting::default())
+    })
+}
+
+/// What the work of an instance can see.
+fn sight<'a, 'n>(no: TaskNo, fields: &Fields<'n>, around: &Around<'a, 'n>) -> Sight<'a, 'n> {
+    let instance = match (fields.get("foreach"), fields.get("parallel")) {
+        (Some(_), _) => Instance::WithItem,
+        (None, Some(_)) => Instance::Counted,
+        (None, None) => Instance::None,
+    };
+    Sight {
+        numbers: around.numbers,
+        inputs: around.inputs,
+        of: Of::Task(no),
+        secrets: Secrets::Hidden,
+        instance,
+    }
+}
+
+/// What of a task may hold expressions.
+struct Parts<'p, 'n> {
+    doing: Option<&'p Doing<'n>>,
+    settings: &'p Settings<'n>,
+    artifacts: &'p Given<'n, Artifacts>,
+}
+
+impl<'n> Parts<'_, 'n> {
+    fn check(&self, sight: &Sight<'_, 'n>, named: &mut Vec<Named<'n>>, report: &mut Report) {
+        let Settings { condition, input, cache, env, workdir, .. } = self.settings;
+        let whole = match sight.instance {
+            Instance::None => Instance::None,
+            _ => Instance::Whole,
+        };
+        if let Some(condition) = condition {
+            let sight = Sight { instance: whole, ..*sight };
+            sight.check(&condition.mentions, named, report);
+        }
+        if let Some(input) = input {
+            sight.check(&input.mentions, named, report);
+        }
+        let Some(Doing::Process(program)) = self.doing else { return };
+        let rest = [
+            Some(&program.mentions),
+            cache.as_ref().map(|cache| &cache.mentions),
+            workdir.as_ref().map(|workdir| &workdir.mentions),
+            Some(&self.artifacts.mentions),
+        ];
+        rest.into_iter().flatten().for_each(|mentions| sight.check(mentions, named, report));
+        if let Some(env) = env {
+            let sight = Sight { secrets: Secrets::Seen, ..*sight };
+            sight.check(&env.mentions, named, report);
+        }
+    }
+}
+
+/// Tasks that are named beside those it depends on.
+fn reads(edges: &[Edge], named: &[Named<'_>]) -> Vec<TaskNo> {
+    let direct: BTreeSet<TaskNo> = edges.iter().map(|edge| edge.upstream).collect();
+    let all: BTreeSet<TaskNo> = named.iter().map(|named| named.task).collect();
+    all.difference(&direct).copied().collect()
+}
+
+/// What is allowed, and probably not meant.
+fn warn(
+    fields: &Fields<'_>,
+    doing: Option<&Doing<'_>>,
+    written: &[Written],
+    around: &Around<'_, '_>,
+    report: &mut Report,
+) {
+    if matches!(doing, Some(Doing::Noop)) {
+        return warn_no_effect(fields, report);
+    }
+    let own_keys = fields.get("input").map(input_keys);
+    let keys = own_keys.as_ref().unwrap_or(&around.defaults.input_keys);
+    warn_clash(keys, written, around.names, report);
 }
 
 /// A task that is no map: nothing was written yet, or its action without the name of it.
@@ -115,54 +216,70 @@ fn warn_clash(keys: &InputKeys<'_>, written: &[Written], names: &[&str], report:
 struct Head<'n> {
     name: &'n str,
     edges: Vec<Edge>,
-    on_failure: OnFailure,
+    fan_out: Option<FanOut>,
+    reads: Vec<TaskNo>,
 }
 
-fn assemble(head: Head<'_>, doing: Doing, mut own: Settings, default: &Settings) -> Task {
+fn assemble(head: Head<'_>, doing: Doing<'_>, given: Settings<'_>, artifacts: Artifacts) -> Task {
+    let input = given.input.as_ref().map(|input| input.value.clone());
     let mut task = Task {
         name: head.name.into(),
-        description: own.description.take().or_else(|| default.description.clone()),
-        labels: own.labels.take().or_else(|| default.labels.clone()).unwrap_or_default(),
+        description: given.description.clone(),
+        labels: given.labels.clone().unwrap_or_default(),
         action: Action::Noop,
         depends_on: head.edges,
-        on_failure: head.on_failure,
-        allow_failure: own.allow_failure.or(default.allow_failure).unwrap_or(false),
-        input: own
-            .input
-            .take()
-            .or_else(|| default.input.clone())
-            .unwrap_or_else(Json::empty_object),
+        on_failure: given.on_failure.unwrap_or(OnFailure::Skip),
+        allow_failure: given.allow_failure.unwrap_or(false),
+        // One that is always true is none: nothing has to be worked out for it.
+        condition: given
+            .condition
+            .as_ref()
+            .map(|condition| condition.value.clone())
+            .filter(|condition| condition.source() != "true"),
+        input: input.unwrap_or_else(|| Json::empty_object().into()),
+        outputs: given.outputs.clone(),
+        cache: None,
         retries: retries::none(),
         on_lost: OnLost::Retry,
         timeout: TIMEOUT_DEFAULT,
         start_timeout: START_TIMEOUT_DEFAULT,
         tier: None,
         priority: 0,
+        fan_out: head.fan_out,
+        reads: head.reads,
     };
     // Nothing more applies to a noop.
-    let action = match doing {
+    let program = match doing {
         Doing::Noop => return task,
         #[cfg(feature = "bench")]
-        Doing::Echo => Action::Echo,
-        Doing::Process(program) => Action::Process(process(program, &mut own, default)),
+        Doing::Echo => None,
+        Doing::Process(program) => Some(program.value),
     };
-    task.action = action;
-    task.retries = own.retries.or_else(|| default.retries.clone()).unwrap_or(task.retries);
-    task.on_lost = own.on_lost.or(default.on_lost).unwrap_or(task.on_lost);
-    task.timeout = own.timeout.or(default.timeout).unwrap_or(task.timeout);
-    task.start_timeout = own.start_timeout.or(default.start_timeout).unwrap_or(task.start_timeout);
-    task.tier = own.tier.or_else(|| default.tier.clone());
-    task.priority = own.priority.or(default.priority).unwrap_or(0);
+    task.cache = given.cache.as_ref().map(|cache| cache.value.clone());
+    task.retries = given.retries.clone().unwrap_or(task.retries);
+    task.on_lost = given.on_lost.unwrap_or(task.on_lost);
+    task.timeout = given.timeout.unwrap_or(task.timeout);
+    task.start_timeout = given.start_timeout.unwrap_or(task.start_timeout);
+    task.tier.clone_from(&given.tier);
+    task.priority = given.priority.unwrap_or(0);
+    task.action = match program {
+        Some(program) => Action::Process(process(program, given, artifacts)),
+        #[cfg(feature = "bench")]
+        None => Action::Echo,
+        #[cfg(not(feature = "bench"))]
+        None => Action::Noop,
+    };
     task
 }
 
-fn process(program: Program, own: &mut Settings, default: &Settings) -> Process {
+fn process(program: Program, given: Settings<'_>, artifacts: Artifacts) -> Process {
     Process {
         program,
-        env: own.env.take().or_else(|| default.env.clone()).unwrap_or_default(),
-        workdir: own.workdir.take().or_else(|| default.workdir.clone()),
-        output: own.output.or(default.output).unwrap_or(OutputFrom::File),
-        kill_grace: own.kill_grace.or(default.kill_grace).unwrap_or(KILL_GRACE_DEFAULT),
-        log_bytes_max: own.log_bytes_max.or(default.log_bytes_max).unwrap_or(LOG_BYTES_DEFAULT),
+        env: given.env.map(|env| env.value).unwrap_or_default(),
+        workdir: given.workdir.map(|workdir| workdir.value),
+        output: given.output.unwrap_or(OutputFrom::File),
+        kill_grace: given.kill_grace.unwrap_or(KILL_GRACE_DEFAULT),
+        log_bytes_max: given.log_bytes_max.unwrap_or(LOG_BYTES_DEFAULT),
+        artifacts,
     }
 }

@@ -1,22 +1,24 @@
 //! A whole workflow.
 
 use super::super::code::Code;
-use super::super::definition::{Definition, Task};
+use super::super::definition::{Definition, Outputs, Task};
 use super::super::format::WORKFLOW;
 use super::super::parse::Context;
 use super::super::report::Report;
-use super::super::schema;
+use super::super::schema::{self, Of};
 use super::super::tree::{Field, Node};
 use super::duration::{Zero, duration};
 use super::edges::Numbers;
 use super::fields::Fields;
 use super::label::labels;
+use super::mention::{self, Inputs, Instance, Secrets, Sight};
 use super::settings::{Defaults, check_copies, defaults};
 use super::task::{Around, Lowered, task};
-use super::{cycle, expect, name, tier};
+use super::{above, artifacts, cycle, expect, name, template, tier};
 use crate::ids::TaskNo;
 use crate::json::Json;
-use crate::limits::TASKS_MAX;
+use crate::limits::{FANOUT_DEFAULT, FANOUT_MAX, TASKS_MAX};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// `None`: something was refused, and the report says what.
@@ -39,12 +41,16 @@ pub fn definition(
     let description =
         fields.get("description").and_then(|f| expect::text(f, report)).map(str::to_owned);
     let labels = fields.get("labels").and_then(|f| labels(f, report)).unwrap_or_default();
-    let input_schema = fields.get("input").and_then(|f| schema::lower(f, report));
+    let input_schema = fields.get("input").and_then(|f| schema::lower(f, Of::Input, report));
+    let inputs = Inputs::of(input_schema.as_ref());
     let timeout = fields.get("timeout").and_then(|f| duration(f, Zero::Refused, report));
     let tiers = fields.get("tiers").and_then(|f| tier::tiers(f, report)).unwrap_or_default();
     let tasks = fields
         .required("tasks", "A workflow", report)
-        .and_then(|given| tasks(given, &fields, context, report));
+        .and_then(|given| tasks(given, (&fields, &inputs), context, report));
+    let numbers = fields.get("tasks").map(numbers).unwrap_or_default();
+    let outputs = fields.get("outputs").and_then(|f| outputs(f, (&numbers, &inputs), report));
+    let max_fanout = max_fanout(&fields, report);
     Some(Definition {
         name: name?,
         description,
@@ -53,7 +59,15 @@ pub fn definition(
         timeout,
         tiers,
         tasks: tasks?,
+        max_fanout,
+        outputs,
     })
+}
+
+fn max_fanout(workflow: &Fields<'_>, report: &mut Report) -> u32 {
+    let given = workflow.get("max_fanout");
+    let given = given.and_then(|f| expect::integer(f, 1..=i64::from(FANOUT_MAX), report));
+    given.and_then(|given| u32::try_from(given).ok()).unwrap_or(FANOUT_DEFAULT)
 }
 
 fn workflow_name(field: Field<'_>, report: &mut Report) -> Option<Arc<str>> {
@@ -63,7 +77,7 @@ fn workflow_name(field: Field<'_>, report: &mut Report) -> Option<Arc<str>> {
 
 fn tasks(
     field: Field<'_>,
-    workflow: &Fields<'_>,
+    (workflow, inputs): (&Fields<'_>, &Inputs),
     context: &Context<'_>,
     report: &mut Report,
 ) -> Option<Vec<Task>> {
@@ -89,14 +103,44 @@ fn tasks(
     let own = tier::own_names(workflow.get("tiers"));
     let known = tier::Known { own, server: context.server_tiers };
     let defaults = read_defaults(workflow, (&known, given.len()), report);
-    let numbers: Numbers<'_> = given
-        .iter()
-        .enumerate()
-        .map(|(position, task)| (task.name, TaskNo::from_position(position)))
-        .collect();
+    let numbers = numbers(field);
     let names: Vec<&str> = given.iter().map(|task| task.name).collect();
-    let around = Around { defaults: &defaults, tiers: &known, numbers: &numbers, names: &names };
+    let max_fanout = max_fanout(workflow, &mut Report::default());
+    let around = Around {
+        defaults: &defaults,
+        tiers: &known,
+        numbers: &numbers,
+        names: &names,
+        max_fanout,
+        inputs,
+    };
     lower_all(&given, &around, report)
+}
+
+fn numbers(tasks: Field<'_>) -> Numbers<'_> {
+    let tasks = tasks.value.fields().into_iter().flatten().enumerate();
+    tasks.map(|(position, task)| (task.name, TaskNo::from_position(position))).collect()
+}
+
+/// What the run puts out: any task may be named, since all are settled by then.
+fn outputs<'n>(
+    field: Field<'n>,
+    (numbers, inputs): (&Numbers<'n>, &Inputs),
+    report: &mut Report,
+) -> Option<Outputs> {
+    let _names = expect::map(field, "write `{name: value}`", report)?;
+    let given = template::tree(field, report)?;
+    let sight = Sight {
+        numbers,
+        inputs,
+        of: mention::Of::Run,
+        secrets: Secrets::Hidden,
+        instance: Instance::Whole,
+    };
+    let mut named = Vec::new();
+    sight.check(&given.mentions, &mut named, report);
+    let reads: BTreeSet<TaskNo> = named.iter().map(|named| named.task).collect();
+    Some(Outputs { values: given.value, reads: reads.into_iter().collect() })
 }
 
 fn no_tasks(field: Field<'_>, report: &mut Report) {
@@ -128,14 +172,24 @@ fn lower_all(
 ) -> Option<Vec<Task>> {
     let mut tasks = Vec::with_capacity(given.len());
     let mut edges = Vec::with_capacity(given.len());
+    let mut named = Vec::new();
+    let mut wanting = Vec::new();
     let mut good = true;
     for (position, &field) in given.iter().enumerate() {
         let lowered = task(field, TaskNo::from_position(position), around, report);
-        let Lowered { task, edges: written } = lowered;
+        let Lowered { task, edges: written, named: others, wanting: files } = lowered;
         good &= task.is_some();
         tasks.extend(task);
         edges.push(written);
+        wanting.push(files);
+        if !others.is_empty() {
+            named.push((TaskNo::from_position(position), others));
+        }
     }
     cycle::check(around.names, &edges, report);
+    above::check(around.names, &edges, &named, report);
+    if good {
+        artifacts::check(&tasks, &wanting, report);
+    }
     good.then_some(tasks)
 }

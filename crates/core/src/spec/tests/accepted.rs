@@ -3,6 +3,7 @@
 use super::super::definition::*;
 use super::{one, read, shown};
 use crate::error::ErrorClass;
+use crate::expr::{ShellLine, Text};
 use crate::ids::TaskNo;
 use crate::time::Span;
 use std::collections::BTreeMap;
@@ -25,6 +26,23 @@ fn process(fields: &str) -> Process {
     }
 }
 
+fn line(text: &str) -> Program {
+    Program::Shell(ShellLine::parse(text).expect("good"))
+}
+
+fn plain(text: &str) -> Text {
+    Text::parse(text).expect("good")
+}
+
+fn variable(value: &str) -> Variable {
+    Variable::Text(plain(value))
+}
+
+/// The input of a task without templates.
+fn input(task: &Task) -> &str {
+    task.input.fixed().expect("no templates").as_str()
+}
+
 #[test]
 fn a_task_takes_its_defaults_from_the_limits() {
     let expected = Task {
@@ -32,17 +50,21 @@ fn a_task_takes_its_defaults_from_the_limits() {
         description: None,
         labels: BTreeMap::new(),
         action: Action::Process(Process {
-            program: Program::Shell("echo hi".into()),
+            program: line("echo hi"),
             env: BTreeMap::new(),
             workdir: None,
             output: OutputFrom::File,
             kill_grace: Span::from_secs(10),
             log_bytes_max: 10 * 1024 * 1024,
+            artifacts: Artifacts::default(),
         }),
         depends_on: Vec::new(),
         on_failure: OnFailure::Skip,
         allow_failure: false,
-        input: crate::json::Json::empty_object(),
+        condition: None,
+        input: crate::json::Json::empty_object().into(),
+        outputs: None,
+        cache: None,
         retries: Retries {
             max: 0,
             delay: Span::from_secs(1),
@@ -56,6 +78,8 @@ fn a_task_takes_its_defaults_from_the_limits() {
         start_timeout: Span::from_secs(300),
         tier: None,
         priority: 0,
+        fan_out: None,
+        reads: Vec::new(),
     };
     assert_eq!(task("run: echo hi"), expected);
 }
@@ -102,16 +126,16 @@ tasks:
     let schema = definition.input_schema.as_ref().expect("given").to_value();
     assert_eq!(schema["properties"]["day"]["default"], "today");
     let Action::Process(first) = &definition.tasks[0].action else { panic!("a process") };
-    let argv = ["python3", "list.py", "5", "true", "x y"].map(str::to_owned);
+    let argv = ["python3", "list.py", "5", "true", "x y"].map(plain);
     assert_eq!(first.program, Program::Argv(argv.to_vec().into()));
-    assert_eq!(first.env["B"], "1.50", "as it was written");
-    assert_eq!((first.env["C"].as_str(), first.env["E"].as_str()), ("true", ""));
-    assert_eq!(first.workdir.as_deref(), Some("work/here"));
+    assert_eq!(first.env["B"], variable("1.50"), "as it was written");
+    assert_eq!((&first.env["C"], &first.env["E"]), (&variable("true"), &variable("")));
+    assert_eq!(first.workdir, Some(plain("work/here")));
     assert_eq!((first.output, first.kill_grace), (OutputFrom::Stdout, Span::ZERO));
     assert_eq!(first.log_bytes_max, 512 * 1024);
     let second = &definition.tasks[1];
     assert_eq!(second.depends_on, [Edge { upstream: TaskNo(0), when: When::Started }]);
-    assert_eq!(second.input.as_str(), r#"{"list":[1,2.5,null,"x"],"n":1}"#);
+    assert_eq!(input(second), r#"{"list":[1,2.5,null,"x"],"n":1}"#);
     assert_eq!(
         second.retries.classes,
         RetryClasses::Only(vec![ErrorClass::Exit, ErrorClass::Timeout])
@@ -129,7 +153,7 @@ fn json_is_yaml() {
     let definition = definition(json);
     assert_eq!(definition.tasks.len(), 2);
     let Action::Process(first) = &definition.tasks[0].action else { panic!("a process") };
-    assert_eq!(first.program, Program::Shell("echo 😀 /x".into()));
+    assert_eq!(first.program, line("echo 😀 /x"));
 }
 
 #[test]
@@ -183,14 +207,14 @@ tasks:
         _ => String::new(),
     };
     assert_eq!((own.retries.max, env(own), own.tier.as_deref()), (0, "C".into(), Some("gpu")));
-    assert_eq!((own.input.as_str(), own.on_failure), ("{}", OnFailure::Skip));
+    assert_eq!((input(own), own.on_failure), ("{}", OnFailure::Skip));
     assert_eq!((inherits.retries.max, env(inherits)), (1, "AB".into()));
-    assert_eq!((inherits.tier.as_deref(), inherits.input.as_str()), (Some("heavy"), r#"{"k":1}"#));
+    assert_eq!((inherits.tier.as_deref(), input(inherits)), (Some("heavy"), r#"{"k":1}"#));
     assert_eq!(inherits.depends_on[0].when, When::Finished);
     assert_eq!(inherits.timeout, Span::from_secs(600));
     assert_eq!((noop.retries.max, noop.tier.as_deref()), (0, None));
     assert_eq!(noop.timeout, Span::from_secs(3_600));
-    assert_eq!((noop.input.as_str(), noop.on_failure), (r#"{"k":1}"#, OnFailure::Run));
+    assert_eq!((input(noop), noop.on_failure), (r#"{"k":1}"#, OnFailure::Run));
 }
 
 #[test]
@@ -217,7 +241,7 @@ tasks:
         _ => panic!("a process"),
     };
     assert_eq!(process(0), process(1));
-    assert_eq!(process(2).env["C"], "2");
+    assert_eq!(process(2).env["C"], variable("2"));
 }
 
 #[test]
@@ -228,11 +252,11 @@ fn an_anchor_on_a_key_names_the_key() {
 
 #[test]
 fn core_tags_are_obeyed() {
-    assert_eq!(process("run: x\nenv: {A: !!str 012, B: ! 5, C: !!int 7}").env["A"], "012");
     assert_eq!(
-        task("run: x\ninput: {a: !!str 5, b: !!float 5}").input.as_str(),
-        r#"{"a":"5","b":5.0}"#
+        process("run: x\nenv: {A: !!str 012, B: ! 5, C: !!int 7}").env["A"],
+        variable("012")
     );
+    assert_eq!(input(&task("run: x\ninput: {a: !!str 5, b: !!float 5}")), r#"{"a":"5","b":5.0}"#);
 }
 
 #[test]
@@ -241,4 +265,31 @@ fn the_hash_is_of_the_text() {
     let (a, b) = (read(&text).expect("good"), read(&text).expect("good"));
     assert_eq!(a.hash, b.hash);
     assert_ne!(a.hash, read(&format!("{text}\n")).expect("good").hash);
+}
+
+#[test]
+fn a_fan_out_finds_the_longest_name_that_is_a_task() {
+    let text = "name: w\ntasks:\n  a: {noop: {}}\n  a.b: {noop: {}}\n  c: {run: x, depends_on: [a, a.b], foreach: a.b.c.d, parallel: a.n, concurrency: 2, failure_strategy: fail_fast}\n  d: {run: x, depends_on: c, foreach: a}";
+    let tasks = definition(text).tasks;
+    let path = |task, fields: &[&str]| Path {
+        task: TaskNo(task),
+        fields: fields.iter().map(|field| (*field).into()).collect(),
+    };
+    let expected = FanOut {
+        parallel: Some(Times::From(path(0, &["n"]))),
+        foreach: Some(Each::From(path(1, &["c", "d"]))),
+        concurrency: Some(2),
+        failure_strategy: FailureStrategy::FailFast,
+    };
+    assert_eq!(tasks[2].fan_out, Some(expected));
+    assert!(tasks[2].reads.is_empty());
+    assert_eq!(tasks[3].reads, [TaskNo(0)], "it comes before, but not directly");
+}
+
+#[test]
+fn a_fan_out_takes_a_list_and_a_number_as_they_are() {
+    let fan_out = task("run: x\nforeach: [1, {a: b}]\nparallel: 3").fan_out.expect("a fan-out");
+    assert_eq!(fan_out.parallel, Some(Times::Fixed(3)));
+    let list = crate::json::Json::parse(r#"[1,{"a":"b"}]"#).expect("JSON");
+    assert_eq!(fan_out.foreach, Some(Each::Fixed(list)));
 }

@@ -23,7 +23,13 @@ fn is_expressible(found: &Diagnostic) -> bool {
         | Code::SelfDependency
         | Code::DuplicateDependency
         | Code::Cycle
+        | Code::NotAbove
+        | Code::BadArtifact
+        | Code::BadExpression
+        | Code::UnknownReference
+        | Code::ShellTemplate
         | Code::UnknownTier => false,
+        Code::OutOfRange | Code::BadText if is_fan(found) => false,
         Code::RetryConflict => !found.path.ends_with("/max_delay"),
         // How long a duration or how large a size is: they are text.
         Code::OutOfRange => !found.message.contains("longer than 0") && !is_text(found),
@@ -36,6 +42,11 @@ fn is_expressible(found: &Diagnostic) -> bool {
         | Code::SchemaTooLarge => false,
         _ => true,
     }
+}
+
+/// A number that another one bounds, a path to a field.
+fn is_fan(found: &Diagnostic) -> bool {
+    found.path.ends_with("/parallel") || found.path.ends_with("/foreach")
 }
 
 fn is_text(found: &Diagnostic) -> bool {
@@ -66,7 +77,12 @@ pub fn check(document: &Value, validator: &Validator) -> bool {
 /// A workflow around the fields of its task `b`.
 fn with_task(fields: &Value) -> Value {
     let tiers = json!({ "gpu": 2 });
-    json!({ "name": "w", "tiers": tiers, "tasks": { "a": { "noop": {} }, "b": fields } })
+    let mut b = fields.clone();
+    if b.get("depends_on").is_none() {
+        b["depends_on"] = json!(["discover"]);
+    }
+    let noop = json!({ "noop": {} });
+    json!({ "name": "w", "tiers": tiers, "tasks": { "a": noop, "discover": noop, "b": b } })
 }
 
 #[test]
@@ -135,7 +151,8 @@ fn defaults_are_those_of_the_lowering() {
     }
     explicit.insert("run".to_owned(), json!("x"));
     let given = read(&with_task(&Value::Object(explicit)).to_string()).expect("valid");
-    let left_out = read(&with_task(&json!({ "run": "x" })).to_string()).expect("valid");
+    let left_out = read(&with_task(&json!({ "run": "x", "depends_on": [] })).to_string());
+    let left_out = left_out.expect("valid");
     assert_eq!(given.definition.tasks[1], left_out.definition.tasks[1]);
 
     let mut retries = json!({ "max": 1 });
@@ -181,7 +198,16 @@ fn rules_that_a_schema_can_express_are_in_it() {
         json!({ "command": [" "] }),
         json!({ "noop": { "x": 1 } }),
         json!({ "timeout": "5s" }),
-        json!({ "run": "x", "if": true }),
+        json!({ "run": "x", "if": 5 }),
+        json!({ "run": "x", "env": { "_MS_1": "x" } }),
+        json!({ "run": "x", "env": { "A": { "secret": ".x" } } }),
+        json!({ "run": "x", "env": { "A": { "secret": "x", "y": 1 } } }),
+        json!({ "run": "x", "cache": { "ttl": "1d" } }),
+        json!({ "run": "x", "cache": { "key": " " } }),
+        json!({ "run": "x", "artifacts": { "out": ["a", "a"] } }),
+        json!({ "run": "x", "artifacts": { "out": "a" } }),
+        json!({ "run": "x", "outputs": 5 }),
+        json!({ "run": "x", "always": true }),
     ] {
         assert!(refused(&with_task(&fields)), "{fields}");
     }

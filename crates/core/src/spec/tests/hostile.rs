@@ -59,8 +59,11 @@ fn alias_bombs() {
 fn defaults_copied_into_many_tasks() {
     let tasks: String = (0..50_000).map(|n| format!("  t{n}: {{run: x}}\n")).collect();
     let value = "x".repeat(60_000);
-    let text = format!("name: w\ndefaults: {{env: {{A: {value}}}}}\ntasks:\n{tasks}");
+    let text = format!("name: w\ndefaults: {{description: {value}}}\ntasks:\n{tasks}");
     assert_eq!(codes(&text), ["E112"]);
+    // The values of variables are shared, and not copied.
+    let text = format!("name: w\ndefaults: {{env: {{A: {value}}}}}\ntasks:\n{tasks}");
+    assert!(read(&text).is_ok());
 }
 
 #[test]

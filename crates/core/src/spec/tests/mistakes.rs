@@ -43,7 +43,7 @@ tasks:
         "E211 15:47",
         "E105 16:23",
         "E105 16:30",
-        "E016 17:19",
+        "E401 17:23",
         "E102 18:8",
         "E009 19:3",
     ];
@@ -92,28 +92,14 @@ fn unknown_and_later_fields() {
         &["E101 1:1 `retires` is not a field of a task. (did you mean `retries`?)"],
     );
     check(
-        "foreach: z.x",
+        "always: true",
         &[
-            "E102 1:1 `foreach` is not supported by this version. (take it out: it is kept for a later version)",
-        ],
-    );
-    check(
-        "if: true",
-        &[
-            "E102 1:1 `if` is not supported by this version. (take it out: it is kept for a later version)",
+            "E102 1:1 `always` is not supported by this version. (take it out: it is kept for a later version)",
         ],
     );
     check(
         "for_each: z.x",
-        &[
-            "E101 1:1 `for_each` is not a field of a task. (`foreach` is not supported by this version)",
-        ],
-    );
-    check(
-        "env: {T: {secret: x}}",
-        &[
-            "E102 1:11 `secret` is not supported by this version. (take it out: it is kept for a later version)",
-        ],
+        &["E101 1:1 `for_each` is not a field of a task. (did you mean `foreach`?)"],
     );
 }
 
@@ -230,7 +216,7 @@ fn actions_and_what_programs_are_given() {
         &[
             "E104 1:10 `A` must be text, a number, true or false, not null. (write `\"\"` for an empty value)",
             "E104 1:19 `B` must be text, a number, true or false, not a list.",
-            "E104 1:27 `C` must be text, a number, true or false, not a map.",
+            "E103 1:24 A variable that is no text needs the field `secret`. (add `secret: api-token`)",
         ],
     );
     check("workdir: ' '", &["E110 1:10 `workdir` is empty. (write `workdir: build`)"]);
@@ -306,4 +292,59 @@ fn actions_and_dependencies_are_no_defaults() {
 #[test]
 fn a_command_with_a_bad_program_is_told_once() {
     assert_eq!(places("name: w\ntasks: {a: {command: [[x]]}}"), ["E104 2:23"]);
+}
+
+#[test]
+fn fan_outs_name_tasks_above_them() {
+    check(
+        "foreach: z.x",
+        &["E213 1:10 `z` does not come before `a`. (add `z` to its `depends_on`)"],
+    );
+    check(
+        "parallel: z",
+        &["E213 1:11 `z` does not come before `a`. (add `z` to its `depends_on`)"],
+    );
+    check("depends_on: z\nforeach: z.x", &[]);
+    check(
+        "depends_on: z\nforeach: zz.x",
+        &["E205 2:10 There is no task `zz`. (the tasks are `a`, `z`)"],
+    );
+    check(
+        "depends_on: z\nforeach: z..x",
+        &["E110 2:10 `z..x` names a field without a name. (write `task.field`)"],
+    );
+}
+
+#[test]
+fn fan_outs_have_numbers_in_range() {
+    check("parallel: 0", &["E109 1:11 `parallel` must be from 1 to 100000, and is 0."]);
+    check("parallel: 100001", &["E109 1:11 `parallel` must be from 1 to 100000, and is 100001."]);
+    check(
+        "parallel: 2\nconcurrency: 0",
+        &["E109 2:14 `concurrency` must be from 1 to 1000000, and is 0."],
+    );
+    check(
+        "parallel: true",
+        &[
+            "E104 1:11 `parallel` must be a number, or where one is, not true or false. (write a number, or `task.field`, the place of one in what a task puts out)",
+        ],
+    );
+    check(
+        "foreach: 3",
+        &[
+            "E104 1:10 `foreach` must be a list, or where one is, not a number. (write `task.field`, the place of a list in what a task puts out, or a list)",
+        ],
+    );
+    check(
+        "parallel: 2\nfailure_strategy: fast",
+        &[
+            "E106 2:19 `failure_strategy` must be one of `collect_errors`, `fail_fast`, `ignore_errors`, not `fast`.",
+        ],
+    );
+    check(
+        "concurrency: 2",
+        &[
+            "W002 1:1 `concurrency` has no effect on a task that is no fan-out. (leave it out, or add `foreach:` or `parallel:`)",
+        ],
+    );
 }

@@ -3,6 +3,8 @@
 mod table;
 mod accepted;
 mod mistakes;
+mod templates;
+mod data;
 mod paths;
 mod yaml;
 mod hostile;

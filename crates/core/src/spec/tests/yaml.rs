@@ -51,8 +51,7 @@ tasks:
     E015 3:22 `.inf` is not a number that JSON can hold. (put it in quotes if it is text)
     E015 3:31 `99999999999999999999` is too large: integers have 64 bits. (put it in quotes if it is text)
     E015 3:56 `1e999` is too large for a number. (put it in quotes if it is text)
-    E016 6:15 Templates such as `${{ input.day }}` are not supported by this version. (take it out: it would reach the program as it stands)
-    E016 7:17 Templates such as `${{ item }}` are not supported by this version. (take it out: it would reach the program as it stands)
+    E402 7:21 `item` is only there in a fan-out. (add `foreach:`)
     E014 7:34 The tag `!secret` is not supported here. (leave it out)
     E012 7:48 The alias `nope` has no anchor before it. (mark the value it stands for with `&nope`, or put text in quotes)
     E003 7:58 Text may not contain the character NUL.

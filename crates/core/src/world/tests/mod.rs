@@ -3,6 +3,7 @@
 mod stage;
 mod edges;
 mod endings;
+mod fans;
 mod trouble;
 mod holds;
 mod cancels;

@@ -3,10 +3,13 @@
 //! the owner's.
 
 use crate::error::{ErrorClass, TaskError};
-use crate::ids::{RunId, SchedulerId, TaskNo, Ticket};
+use crate::evaluate::{self, Outputs, OutputsError};
+use crate::ids::{RunId, RunKey, SchedulerId, TaskNo, TaskRef, Ticket};
 use crate::json::Json;
-use crate::kernel::row::{RunHead, RunProgress};
+use crate::kernel::fact::Fact;
+use crate::kernel::row::{RunHead, RunProgress, TaskRow};
 use crate::kernel::rows::Rows;
+use crate::output::{BlobRef, Output};
 use crate::plan::dag::graph::Graph;
 use crate::plan::dag::plan::Shape;
 use crate::sketch::sketch;
@@ -16,7 +19,7 @@ use crate::view::words::words;
 use crate::work::{Ended, Outcome, Question, Reattached, Report, ReportKind};
 use crate::world::batch::{Change, Effect};
 use crate::world::input::{
-    Command, Deploy, Input, Order, Prefetched, Refusal, Reply, Trigger, Verb,
+    Answered, Command, Deploy, Input, Named, Order, Prefetched, Refusal, Reply, Trigger, Verb,
 };
 use crate::world::snapshot::RunSnapshot;
 use crate::world::{World, WorldConfig};
@@ -30,10 +33,17 @@ pub struct Stage {
     pub run: RunId,
     pub stored: Option<(RunHead, RunProgress)>,
     pub rows: Rows,
+    pub instances: BTreeMap<TaskRef, TaskRow>,
+    /// Questions that nobody has answered yet.
+    pub questions: Vec<evaluate::Question>,
+    /// Whether questions are answered as soon as they are asked.
+    pub answers: bool,
     pub history: Vec<String>,
     pub changes: Vec<Change>,
     /// Attempts that executors hold, by task.
-    pub live: BTreeMap<TaskNo, Ticket>,
+    pub live: BTreeMap<TaskRef, Ticket>,
+    /// The input that each was last started with.
+    pub told: BTreeMap<TaskRef, Json>,
     /// What was said, in order: `start a`, `stop a cancel`, `reattach a`, refusals.
     pub said: Vec<String>,
 }
@@ -66,9 +76,13 @@ impl Stage {
             definition,
             run: RunId::from_bytes([0; 16]),
             stored: None,
+            instances: BTreeMap::new(),
+            questions: Vec::new(),
+            answers: true,
             history: Vec::new(),
             changes: Vec::new(),
             live: BTreeMap::new(),
+            told: BTreeMap::new(),
             said: Vec::new(),
         };
         stage.begin();
@@ -112,9 +126,23 @@ impl Stage {
                 self.act(effect);
             }
             self.world.wake(self.now);
+            if self.answers {
+                self.answer();
+            }
         }
         self.world.verify(self.now).expect("the indexes are true");
         self.compare_views();
+    }
+
+    /// Answers what was asked so far.
+    pub fn answer(&mut self) {
+        for question in std::mem::take(&mut self.questions) {
+            let answer = evaluate::work_out(&question, &Shelf(&self.instances));
+            let answer = answer.expect("everything is at hand");
+            let evaluate::Question { run, number, .. } = question;
+            let input = Input::Answer(Answered { run, number, answer });
+            let _ = self.world.apply(self.now, input, Prefetched::default());
+        }
     }
 
     fn store(&mut self, change: &Change) {
@@ -123,9 +151,13 @@ impl Stage {
             Change::PutRun(_, progress) => {
                 self.stored.as_mut().expect("a run is stored first").1 = progress.clone();
             }
+            Change::PutTask(_, row) if row.task.index.is_some() => {
+                self.instances.insert(row.task, row.clone());
+            }
             Change::PutTask(_, row) => self.rows.put(row.clone()),
+            Change::SendBackInstances(_, no) => self.instances.retain(|task, _| task.no != *no),
             Change::NewAttempt(_, past) => {
-                let name = &self.definition.task(past.task.no).name;
+                let name = shown(&self.definition, past.task);
                 self.history.push(format!("{name}#{}", past.attempt.number));
             }
             _ => {}
@@ -133,23 +165,26 @@ impl Stage {
     }
 
     fn act(&mut self, effect: Effect) {
-        let name = |no: TaskNo| self.definition.task(no).name.to_string();
+        let name = |task: TaskRef| shown(&self.definition, task);
         match effect {
             Effect::Start(start) => {
-                self.said.push(format!("start {}", name(start.ticket.task.no)));
-                self.live.insert(start.ticket.task.no, start.ticket);
+                self.said.push(format!("start {}", name(start.ticket.task)));
+                let launch = start.render(&Shelf(&self.instances)).expect("all is at hand");
+                self.told.insert(start.ticket.task, launch.input);
+                self.live.insert(start.ticket.task, start.ticket);
             }
             Effect::Stop(_, stop) => {
-                let name = name(stop.ticket.task.no);
+                let name = name(stop.ticket.task);
                 self.said.push(format!("stop {name} {}", stop.why.word()));
             }
             Effect::Reattach(_, Question { ticket, .. }) => {
-                self.said.push(format!("reattach {}", name(ticket.task.no)));
-                self.live.insert(ticket.task.no, ticket);
+                self.said.push(format!("reattach {}", name(ticket.task)));
+                self.live.insert(ticket.task, ticket);
             }
             Effect::Settle(_, ticket) => {
-                self.live.remove(&ticket.task.no);
+                self.live.remove(&ticket.task);
             }
+            Effect::Evaluate(question) => self.questions.push(question),
             Effect::RunEnded(_) => self.said.push("end".to_owned()),
         }
     }
@@ -174,14 +209,26 @@ impl Stage {
         assert_eq!(soften(self.words()), soften(owner), "rows alone show what the owner shows");
     }
 
-    fn no(&self, name: &str) -> TaskNo {
-        self.definition.task_no(name).unwrap_or_else(|| panic!("no task {name}"))
+    /// `a`, or `a/3` for an instance.
+    fn named(name: &str) -> Named {
+        match name.split_once('/') {
+            None => name.into(),
+            Some((task, index)) => {
+                Named { index: Some(index.parse().expect("a number")), ..task.into() }
+            }
+        }
+    }
+
+    fn task(&self, name: &str) -> TaskRef {
+        let Named { task, index } = Self::named(name);
+        let no = self.definition.task_no(&task).unwrap_or_else(|| panic!("no task {name}"));
+        TaskRef { no, index }
     }
 
     pub fn apply(&mut self, input: Input) -> Result<Reply, Refusal> {
         let answer = self.world.apply(self.now, input.clone(), Prefetched::default());
         let answer = match answer {
-            Err(Refusal::RunNotFound) => {
+            Err(Refusal::RunNotFound | Refusal::Outdated) => {
                 let found = Prefetched { run: Some(self.snapshot()), ..Prefetched::default() };
                 self.world.apply(self.now, input, found)
             }
@@ -196,16 +243,17 @@ impl Stage {
 
     pub fn snapshot(&self) -> RunSnapshot {
         let (head, progress) = self.stored.clone().expect("a run is stored");
+        let unsuccessful = self.instances.values().filter(|row| row.fact != Fact::Success);
         RunSnapshot {
             head,
             progress,
             definition: Arc::clone(&self.definition),
-            tasks: self.rows.iter().cloned().collect(),
+            tasks: self.rows.iter().chain(unsuccessful).cloned().collect(),
         }
     }
 
     pub fn report(&mut self, name: &str, what: ReportKind) -> Result<Reply, Refusal> {
-        let ticket = self.live.get(&self.no(name)).copied();
+        let ticket = self.live.get(&self.task(name)).copied();
         let ticket = ticket.unwrap_or_else(|| panic!("{name} is not live"));
         self.apply(Input::Report(Report { ticket, what }))
     }
@@ -215,7 +263,7 @@ impl Stage {
     }
 
     fn command(&mut self, verb: Verb, task: Option<&str>) {
-        let order = task.map_or(Order::Run(verb), |name| Order::Task(name.into(), verb));
+        let order = task.map_or(Order::Run(verb), |name| Order::Task(Self::named(name), verb));
         let _ = self.order(order);
     }
 
@@ -224,6 +272,7 @@ impl Stage {
         let stamp = self.stored.as_ref().map_or(0, |(_, progress)| progress.stamp);
         self.world = world(limits, stamp + 1);
         self.live.clear();
+        self.questions.clear();
         if !self.stored.as_ref().expect("a run is stored").1.status.is_final() {
             self.world.load(self.now, self.snapshot());
         }
@@ -242,6 +291,12 @@ impl Stage {
             _ => None,
         };
         match words.as_slice() {
+            ["silence"] => self.answers = false,
+            ["answers"] => {
+                self.answers = true;
+                self.answer();
+                self.settle();
+            }
             ["wait", seconds] => {
                 let seconds = seconds.parse().expect("seconds");
                 self.now = self.now + Span::from_secs(seconds);
@@ -266,6 +321,18 @@ impl Stage {
         self
     }
 
+    /// Words of a group's instances that have rows: `success failed`.
+    pub fn facts(&self, name: &str) -> String {
+        let no = self.task(name).no;
+        let rows = self.instances.values().filter(|row| row.task.no == no);
+        rows.map(|row| row.fact.word()).collect::<Vec<_>>().join(" ")
+    }
+
+    pub fn output(&self, name: &str) -> Option<String> {
+        let output = self.rows.get(self.task(name).no)?.output.as_ref()?;
+        Some(output.to_text().into_owned())
+    }
+
     /// `run: a=success b=failed`.
     pub fn shown(&self) -> String {
         let (_, progress) = self.stored.as_ref().expect("a run is stored");
@@ -279,11 +346,49 @@ impl Stage {
     }
 }
 
-fn ended(outcome: Outcome) -> ReportKind {
-    ReportKind::Ended(Ended { outcome, started: true, log: None })
+fn shown(definition: &Definition, task: TaskRef) -> String {
+    let name = &definition.task(task.no).name;
+    task.index.map_or_else(|| name.to_string(), |index| format!("{name}/{index}"))
 }
 
-fn report(word: &str) -> ReportKind {
+/// Outputs of stored instances; nothing is large here.
+struct Shelf<'a>(&'a BTreeMap<TaskRef, TaskRow>);
+
+impl Outputs for Shelf<'_> {
+    fn load(&self, _: RunId, blob: &BlobRef) -> Result<Json, OutputsError> {
+        Err(OutputsError::Lost(blob.hex()))
+    }
+
+    fn file(&self, _: RunId, blob: &BlobRef) -> Result<String, OutputsError> {
+        Err(OutputsError::Lost(blob.hex()))
+    }
+
+    fn keep(&self, _: RunId, json: Json) -> Result<Output, OutputsError> {
+        Ok(Output::Inline(json))
+    }
+
+    fn instances(&self, _: RunKey, task: TaskNo) -> Result<Vec<(u32, Output)>, OutputsError> {
+        let rows = self.0.values().filter(|row| row.task.no == task);
+        Ok(rows.filter_map(|row| Some((row.task.index?, row.output.clone()?))).collect())
+    }
+}
+
+fn ended(outcome: Outcome) -> ReportKind {
+    ReportKind::Ended(Ended {
+        outcome,
+        started: true,
+        log: None,
+        cache: None,
+        artifacts: Vec::new(),
+    })
+}
+
+/// What an executor says, in a word.
+pub fn report(word: &str) -> ReportKind {
+    if let Some(output) = word.strip_prefix("ok=") {
+        let output = Json::parse(output).expect("JSON without spaces");
+        return ended(Outcome::Success(Some(Output::Inline(output))));
+    }
     let failed = |class| ended(Outcome::Failed(TaskError::new(class, "test")));
     match word {
         "start" => ReportKind::Started,
@@ -292,12 +397,21 @@ fn report(word: &str) -> ReportKind {
         "fail" => ended(Outcome::Failed(TaskError::exit(1))),
         "gone" => ended(Outcome::Stopped),
         "unstarted" => {
-            ReportKind::Ended(Ended { outcome: Outcome::Stopped, started: false, log: None })
+            let outcome = Outcome::Stopped;
+            ReportKind::Ended(Ended {
+                outcome,
+                started: false,
+                log: None,
+                cache: None,
+                artifacts: Vec::new(),
+            })
         }
         "missing" => ReportKind::Ended(Ended {
             outcome: Outcome::Failed(TaskError::new(ErrorClass::Logic, "command not found")),
             started: false,
             log: None,
+            cache: None,
+            artifacts: Vec::new(),
         }),
         "refuse" => ReportKind::Refused("no process to be had".into()),
         "lost" => failed(ErrorClass::WorkerLost),

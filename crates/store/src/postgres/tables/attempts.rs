@@ -6,8 +6,8 @@ use crate::postgres::fault::Fault;
 use crate::postgres::session::{Session, Step};
 use crate::postgres::text;
 use mainspring_core::ids::{AttemptId, RunKey, TaskNo, TaskRef};
-use mainspring_core::json::Json;
 use mainspring_core::kernel::row::{Attempt, AttemptEnd, AttemptRow};
+use mainspring_core::output::Output;
 use std::borrow::Cow;
 use tokio_postgres::Row;
 
@@ -19,10 +19,22 @@ const INSERT: &str = "
                          $6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::text[],
                          $11::text[])
     on conflict do nothing";
-const OF_RUN: &str = "
-    select run, no, ix, number, id, dispatched_at, started_at, finished_at,
-           ending, ending_detail, output
-    from attempts where run = $1 order by no, ix, number, id";
+
+/// What `read` takes, in its order.
+macro_rules! columns {
+    () => {
+        "run, no, ix, number, id, dispatched_at, started_at, finished_at, ending,
+         ending_detail, output"
+    };
+}
+
+const OF_RUN: &str =
+    concat!("select ", columns!(), " from attempts where run = $1 order by no, ix, number, id");
+const OF_TASK: &str = concat!(
+    "select ",
+    columns!(),
+    " from attempts where run = $1 and no = $2 and ix = $3 order by number, id"
+);
 
 pub(in crate::postgres) fn insert<'a>(rows: &'a [(RunKey, &'a AttemptRow)]) -> Step<'a> {
     let params = Columns::of(rows)
@@ -36,7 +48,7 @@ pub(in crate::postgres) fn insert<'a>(rows: &'a [(RunKey, &'a AttemptRow)]) -> S
         .and(|(_, row)| row.attempt.finished_at.map(|at| at.0))
         .and(|(_, row)| row.attempt.end.as_ref().map(end_word))
         .and(|(_, row)| row.attempt.end.as_ref().and_then(end_detail))
-        .and(|(_, row)| row.output.as_ref().map(Json::as_str))
+        .and(|(_, row)| row.output.as_ref().map(Output::to_text))
         .params();
     Step { sql: INSERT, params }
 }
@@ -46,6 +58,16 @@ pub(in crate::postgres) async fn of_run(
     run: RunKey,
 ) -> Result<Vec<AttemptRow>, Fault> {
     session.rows(&of_key(run)).await?.iter().map(read).collect()
+}
+
+pub(in crate::postgres) async fn of_task(
+    session: &Session,
+    run: RunKey,
+    task: TaskRef,
+) -> Result<Vec<AttemptRow>, Fault> {
+    let params: Vec<_> =
+        vec![Box::new(run.0) as _, Box::new(i64::from(task.no.0)) as _, Box::new(index(task)) as _];
+    session.rows(&Step { sql: OF_TASK, params }).await?.iter().map(read).collect()
 }
 
 pub(super) fn of_key(run: RunKey) -> Step<'static> {
@@ -65,7 +87,7 @@ pub(super) fn read(row: &Row) -> Result<AttemptRow, Fault> {
             finished_at: cells.maybe_time()?,
             end: read_end(&mut cells)?,
         },
-        output: cells.maybe_json()?,
+        output: cells.maybe_output()?,
     })
 }
 
@@ -90,6 +112,7 @@ pub(super) fn read_task_ref(cells: &mut Cells<'_>) -> Result<TaskRef, Fault> {
 pub(super) const fn end_word(end: &AttemptEnd) -> &'static str {
     match end {
         AttemptEnd::Success => "success",
+        AttemptEnd::Cached => "cached",
         AttemptEnd::Failed(_) => "failed",
         AttemptEnd::Cancelled => "cancelled",
         AttemptEnd::Abandoned => "abandoned",
@@ -99,7 +122,10 @@ pub(super) const fn end_word(end: &AttemptEnd) -> &'static str {
 
 pub(super) fn end_detail(end: &AttemptEnd) -> Option<Cow<'_, str>> {
     match end {
-        AttemptEnd::Success | AttemptEnd::Cancelled | AttemptEnd::Abandoned => None,
+        AttemptEnd::Success
+        | AttemptEnd::Cached
+        | AttemptEnd::Cancelled
+        | AttemptEnd::Abandoned => None,
         AttemptEnd::Failed(error) => Some(structure(error).into()),
         AttemptEnd::Refused(why) => Some(text::encode(why)),
     }
@@ -107,12 +133,13 @@ pub(super) fn end_detail(end: &AttemptEnd) -> Option<Cow<'_, str>> {
 
 /// Reads the columns `ending` and `ending_detail`.
 pub(super) fn read_end(cells: &mut Cells<'_>) -> Result<Option<AttemptEnd>, Fault> {
-    let words = ["success", "failed", "cancelled", "abandoned", "refused"];
+    let words = ["success", "cached", "failed", "cancelled", "abandoned", "refused"];
     let word = cells.maybe_word(|word| words.into_iter().find(|known| *known == word))?;
     let plain = match word {
         Some("failed") => return Ok(Some(AttemptEnd::Failed(Box::new(cells.structure()?)))),
         Some("refused") => return Ok(Some(AttemptEnd::Refused(cells.text()?.into()))),
         Some("success") => Some(AttemptEnd::Success),
+        Some("cached") => Some(AttemptEnd::Cached),
         Some("cancelled") => Some(AttemptEnd::Cancelled),
         Some(_) => Some(AttemptEnd::Abandoned),
         None => None,

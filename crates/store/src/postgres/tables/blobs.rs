@@ -5,6 +5,7 @@ use crate::postgres::cells::Cells;
 use crate::postgres::columns::{count, number};
 use crate::postgres::fault::Fault;
 use crate::postgres::session::{Session, Step};
+use mainspring_core::ids::RunId;
 use mainspring_core::time::Timestamp;
 use tokio_postgres::Row;
 
@@ -22,6 +23,16 @@ const REMOVE: [&str; 2] = [
      where blob = $1 and exists (select 1 from blobs where name = $1 and put_at < $2)",
     "delete from blobs where name = $1 and put_at < $2",
 ];
+/// In one statement, so that what is put meanwhile does not change which they are.
+const REMOVE_CONTENTS: &str = "
+    with removed as (
+        delete from blobs where name = any (array(
+            select name from blobs where name > $1 and name < $2 order by name limit $3))
+        returning name
+    ), cleared as (
+        delete from blob_chunks where blob = any (array(select name from removed))
+    )
+    select count(*) from removed";
 const CHUNKS: &str = "select name, chunks from blobs where name = $1";
 const CHUNK: &str = "select blob, number, bytes from blob_chunks where blob = $1 and number = $2";
 const LIST: &str = "select name, put_at from blobs where name > $1 order by name limit $2";
@@ -57,6 +68,19 @@ pub(in crate::postgres) fn remove(name: BlobName, put_before: Timestamp) -> [Ste
         let params: Vec<_> = vec![Box::new(name.to_string()) as _, Box::new(put_before.0) as _];
         Step { sql, params }
     })
+}
+
+/// Answers how many there were.
+pub(in crate::postgres) fn remove_contents(run: RunId, limit: usize) -> Step<'static> {
+    let (before, after) = BlobName::contents(run);
+    let params: Vec<_> =
+        vec![Box::new(before) as _, Box::new(after) as _, Box::new(count(limit)) as _];
+    Step { sql: REMOVE_CONTENTS, params }
+}
+
+pub(in crate::postgres) fn read_count(rows: &[Row]) -> Result<usize, Fault> {
+    let row = rows.first().ok_or_else(|| Fault::Damaged("a count has one row".to_owned()))?;
+    Cells::of(row, "blobs", 0).number()
 }
 
 /// How many chunks it has; None when there is no such blob.

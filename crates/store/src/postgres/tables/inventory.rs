@@ -1,14 +1,17 @@
 //! Statements that go through whole tables, for checks.
 
-use super::{attempts, idempotency_keys, runs, tasks, workflows};
+use super::{attempts, cache, idempotency_keys, runs, tasks, workflows};
 use crate::contract::StoredRun;
-use crate::inventory::{HeldKey, KeyRange, Numbered, STRAYS_MAX, Stray, TABLES_OF_RUNS, WholeRun};
+use crate::inventory::{
+    CachedSuccess, HeldKey, KeyRange, Numbered, STRAYS_MAX, Stray, TABLES_OF_RUNS, WholeRun,
+};
 use crate::postgres::cells::Cells;
 use crate::postgres::columns::count;
 use crate::postgres::fault::Fault;
 use crate::postgres::session::{Session, Step};
 use crate::postgres::text;
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::cache::CacheKey;
 use mainspring_core::kernel::record::IdempotencyKey;
 use mainspring_core::kernel::row::LogSize;
 use tokio_postgres::Row;
@@ -36,6 +39,13 @@ const HELD_KEYS: &str = "
     from idempotency_keys held
     where (principal, route, key) > ($1, $2, $3)
     order by principal, route, key limit $4";
+
+const CACHED: &str = "
+    select workflow, task, hash, run, output, expires_at,
+           coalesce(left(output, 1) = '@', false)
+               and not exists (select 1 from runs where runs.id = cache.run)
+    from cache where (workflow, task, hash) > ($1, $2, $3)
+    order by workflow, task, hash limit $4";
 
 pub(in crate::postgres) async fn integrity(session: &Session) -> Result<Vec<String>, Fault> {
     let rows = session.rows(&Step { sql: INTEGRITY, params: Vec::new() }).await?;
@@ -70,7 +80,7 @@ pub(in crate::postgres) async fn whole_run(
 ) -> Result<Option<WholeRun>, Fault> {
     let steps = [
         runs::load_by_key(run),
-        tasks::of_key(run),
+        tasks::all(run),
         attempts::of_key(run),
         Step { sql: LOGS, params: vec![Box::new(run.0)] },
     ];
@@ -157,5 +167,23 @@ pub(in crate::postgres) async fn held_keys(
     let rows = session.rows(&Step { sql: HELD_KEYS, params }).await?;
     let read =
         |row: &Row| Ok(HeldKey { row: idempotency_keys::read(row)?, dangles: row.try_get(6)? });
+    rows.iter().map(read).collect()
+}
+
+pub(in crate::postgres) async fn cached(
+    session: &Session,
+    after: Option<&CacheKey>,
+    rows_max: usize,
+) -> Result<Vec<CachedSuccess>, Fault> {
+    let (workflow, task, hash) =
+        after.map_or(("", "", &[][..]), |after| (&*after.workflow, &*after.task, &after.hash[..]));
+    let params: Vec<_> = vec![
+        Box::new(text::encode(workflow)) as _,
+        Box::new(text::encode(task)) as _,
+        Box::new(hash) as _,
+        Box::new(count(rows_max)) as _,
+    ];
+    let rows = session.rows(&Step { sql: CACHED, params }).await?;
+    let read = |row: &Row| Ok(CachedSuccess { row: cache::read(row)?, dangles: row.try_get(6)? });
     rows.iter().map(read).collect()
 }

@@ -12,9 +12,22 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 /// Walks from the oldest run on: what is passed over are the few that took longer than runs
-/// are kept.
+/// are kept. From group to group, and to the last instance of each, it is a step.
 const EXPIRED: &str = "
     select key, id, stamp,
+           tasks_total + (
+               with recursive groups(no) as (
+                   select (select no from tasks where run = key and ix >= 0
+                           order by no, ix limit 1)
+                   union all
+                   select (select tasks.no from tasks
+                           where run = key and tasks.no > groups.no and ix >= 0
+                           order by tasks.no, ix limit 1)
+                   from groups where groups.no is not null)
+               select coalesce(sum(1 + (select ix from tasks
+                                        where run = key and tasks.no = groups.no
+                                        order by ix desc limit 1)), 0)::bigint
+               from groups),
            array(select attempt from logs
                  where logs.run = key and inline is null order by attempt)
     from runs
@@ -47,11 +60,18 @@ macro_rules! drop_rows {
 }
 
 /// In this order: the runs themselves go last, because the others are found through them.
-const DROPS: [&str; 6] = [
+const DROPS: [&str; 7] = [
     drop_rows!("tasks"),
     drop_rows!("attempts"),
     drop_rows!("logs"),
     drop_rows!("inputs"),
+    // What names a blob goes with it.
+    concat!(
+        "delete from cache where ctid = any (array(select found.place from ",
+        gone!(),
+        ", lateral (select ctid as place from cache
+                    where run = gone.id and left(output, 1) = '@' offset 0) found))"
+    ),
     concat!(
         "update idempotency_keys set run = null where ctid = any (array(select found.place from ",
         gone!(),
@@ -85,7 +105,8 @@ fn read(row: &Row) -> Result<Expired, Fault> {
     let key = RunKey(cells.take()?);
     let id = RunId::from_bytes(cells.id()?);
     let run = Forgotten { key, id, stamp: cells.number()? };
+    let rows = cells.number()?;
     let logs: Vec<Uuid> = cells.take()?;
     let logs = logs.into_iter().map(|id| AttemptId::from_bytes(id.into_bytes())).collect();
-    Ok(Expired { run, logs })
+    Ok(Expired { run, rows, logs })
 }

@@ -10,6 +10,7 @@ use mainspring_core::ids::{RunId, RunKey, SchedulerId};
 use mainspring_core::kernel::row::{
     CancelCause, Counts, RunError, RunHead, RunKind, RunProgress, RunStatus,
 };
+use mainspring_core::output::Output;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use tokio_postgres::Row;
@@ -20,15 +21,17 @@ const INPUT_INLINE_BYTES_MAX: usize = 1024;
 
 const INSERT: &str = "
     insert into runs (key, status, held_by, held_at, cancel, owner, stamp, started_at,
-                      opened_at, finished_at, error, tasks_total, tasks_live, tasks_success,
-                      tasks_failed, tasks_cancelled, tasks_skipped, id, workflow, version, kind,
-                      input, labels, priority, triggered_by, workdir, parent, created_at)
+                      opened_at, finished_at, error, output, tasks_total, tasks_live,
+                      tasks_success, tasks_failed, tasks_cancelled, tasks_skipped, id, workflow,
+                      version, kind, input, labels, priority, triggered_by, workdir, parent,
+                      created_at)
     select * from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[],
                          $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[],
-                         $11::text[], $12::bigint[], $13::bigint[], $14::bigint[],
-                         $15::bigint[], $16::bigint[], $17::bigint[], $18::uuid[], $19::text[],
-                         $20::bigint[], $21::text[], $22::text[], $23::text[], $24::integer[],
-                         $25::text[], $26::text[], $27::uuid[], $28::bigint[])";
+                         $11::text[], $12::text[], $13::bigint[], $14::bigint[],
+                         $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[],
+                         $19::uuid[], $20::text[], $21::bigint[], $22::text[], $23::text[],
+                         $24::text[], $25::integer[], $26::text[], $27::text[], $28::uuid[],
+                         $29::bigint[])";
 const INSERT_INPUT: &str = "
     insert into inputs (run, input) select * from unnest($1::bigint[], $2::text[])";
 /// Looks up the place of each row by its key and updates by place: a plan that no statistics
@@ -38,17 +41,17 @@ const PUT: &str = "
         update runs set status = t.status, held_by = t.held_by, held_at = t.held_at,
             cancel = t.cancel, owner = t.owner, stamp = t.stamp, started_at = t.started_at,
             opened_at = t.opened_at, finished_at = t.finished_at, error = t.error,
-            tasks_total = t.total, tasks_live = t.live, tasks_success = t.success,
+            output = t.output, tasks_total = t.total, tasks_live = t.live, tasks_success = t.success,
             tasks_failed = t.failed, tasks_cancelled = t.cancelled, tasks_skipped = t.skipped
         from (
             select u.*, (select known.ctid from runs known where known.key = u.key) as place
             from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[],
                         $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[],
-                        $11::text[], $12::bigint[], $13::bigint[], $14::bigint[],
-                        $15::bigint[], $16::bigint[], $17::bigint[])
+                        $11::text[], $12::text[], $13::bigint[], $14::bigint[],
+                        $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[])
                  as u(key, status, held_by, held_at, cancel, owner, stamp, started_at,
-                      opened_at, finished_at, error, total, live, success, failed, cancelled,
-                      skipped)
+                      opened_at, finished_at, error, output, total, live, success, failed,
+                      cancelled, skipped)
             offset 0) t
         where runs.ctid = t.place
         returning 1)
@@ -57,6 +60,9 @@ const PUT: &str = "
 const CHECK: &str = "
     select 1 / (count((select 1 from runs where runs.key = u.key)) = cardinality($1))::integer
     from unnest($1::bigint[]) as u(key)";
+const STORED: &str = "
+    select u.id from unnest($1::uuid[]) as u(id)
+    where (select 1 from runs where runs.id = u.id) is not null";
 const UNKNOWN: &str = "
     select u.key from unnest($1::bigint[]) as u(key)
     where (select 1 from runs where runs.key = u.key) is null limit 1";
@@ -77,8 +83,8 @@ macro_rules! columns {
          coalesce(input, (select input from inputs where run = key)) as input,
          labels, priority, triggered_by, workdir, parent, created_at, status, held_by, held_at,
          cancel, (select id from schedulers where ordinal = owner) as owner, stamp, started_at,
-         opened_at, finished_at, error, tasks_total, tasks_live, tasks_success, tasks_failed,
-         tasks_cancelled, tasks_skipped"
+         opened_at, finished_at, error, output, tasks_total, tasks_live, tasks_success,
+         tasks_failed, tasks_cancelled, tasks_skipped"
     };
 }
 pub(super) use columns;
@@ -100,7 +106,7 @@ pub(in crate::postgres) struct Owned<'a, Run> {
     pub owner: i64,
 }
 
-/// Parameters 1 to 17.
+/// Parameters 1 to 18.
 fn progress<'r, 'a, Run>(
     rows: &'r [Owned<'a, Run>],
     key: impl Fn(&Run) -> RunKey,
@@ -118,6 +124,7 @@ fn progress<'r, 'a, Run>(
         .and(|row| row.progress.opened_at.map(|at| at.0))
         .and(|row| row.progress.finished_at.map(|at| at.0))
         .and(|row| row.progress.error.as_ref().map(structure))
+        .and(|row| row.progress.output.as_ref().map(Output::to_text))
         .and(|row| i64::from(counts(row).total))
         .and(|row| i64::from(counts(row).live))
         .and(|row| i64::from(counts(row).success))
@@ -162,6 +169,17 @@ pub(in crate::postgres) fn check(runs: &BTreeSet<RunKey>) -> Step<'static> {
 
 fn keys(runs: &BTreeSet<RunKey>) -> Vec<i64> {
     runs.iter().map(|run| run.0).collect()
+}
+
+/// Those of these runs that are stored.
+pub(in crate::postgres) async fn stored(
+    session: &Session,
+    among: &[RunId],
+) -> Result<Vec<RunId>, Fault> {
+    let params = Columns::of(among).and(|run| uuid(run.as_bytes())).params();
+    let rows = session.rows(&Step { sql: STORED, params }).await?;
+    let id = |row: &Row| Cells::of(row, "runs", 1).id().map(RunId::from_bytes);
+    rows.iter().map(id).collect()
 }
 
 /// One of them that is not stored.
@@ -259,6 +277,7 @@ fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
         opened_at: cells.maybe_time()?,
         finished_at: cells.maybe_time()?,
         error: cells.maybe_structure::<RunError>()?,
+        output: cells.maybe_output()?,
         counts: Counts {
             total: cells.number()?,
             live: cells.number()?,

@@ -1,29 +1,33 @@
 //! Tasks: one row each, from the first thing there is to say of it.
 
 use super::attempts::{end_detail, end_word, index, read_end, read_task_ref};
+use crate::groups::loaded;
 use crate::postgres::cells::Cells;
-use crate::postgres::columns::{Columns, number, uuid};
+use crate::postgres::columns::{Columns, count, number, structure, uuid};
 use crate::postgres::fault::Fault;
 use crate::postgres::session::Step;
+use mainspring_core::error::TaskError;
 use mainspring_core::ids::{AttemptId, RunId, RunKey};
-use mainspring_core::json::Json;
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{Attempt, AttemptEnd, Cancelled, Hold, Stopping, TaskRow};
+use mainspring_core::output::Output;
 use mainspring_core::time::Span;
+use std::borrow::Cow;
 use tokio_postgres::Row;
 
-/// Whole rows: what is not named (a group's state, a finalizer's) stays as it is. Written
-/// through the key's index whatever the planner believes, which an update with a join is not.
+/// Whole rows: what is not named (a finalizer's state) stays as it is. Written through the key's
+/// index whatever the planner believes, which an update with a join is not.
 const PUT: &str = "
     insert into tasks (run, no, ix, fact, until, attempts, attempt_number, attempt_id,
                        dispatched_at, started_at, finished_at, ending, ending_detail, tries,
                        losses, refusals, refused_for, ever_started, held_by, held_at,
-                       stopping, cancelled, settled_at, output)
+                       stopping, cancelled, settled_at, output, group_state)
     select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[],
                          $6::bigint[], $7::bigint[], $8::uuid[], $9::bigint[], $10::bigint[],
                          $11::bigint[], $12::text[], $13::text[], $14::bigint[], $15::bigint[],
                          $16::bigint[], $17::bigint[], $18::boolean[], $19::text[],
-                         $20::bigint[], $21::text[], $22::text[], $23::bigint[], $24::text[])
+                         $20::bigint[], $21::text[], $22::text[], $23::bigint[], $24::text[],
+                         $25::text[])
     on conflict (run, no, ix) do update set
         fact = excluded.fact, until = excluded.until, attempts = excluded.attempts,
         attempt_number = excluded.attempt_number, attempt_id = excluded.attempt_id,
@@ -34,23 +38,93 @@ const PUT: &str = "
         refused_for = excluded.refused_for, ever_started = excluded.ever_started,
         held_by = excluded.held_by, held_at = excluded.held_at, stopping = excluded.stopping,
         cancelled = excluded.cancelled, settled_at = excluded.settled_at,
-        output = excluded.output";
+        output = excluded.output, group_state = excluded.group_state";
 
 /// What `read` takes, in its order.
 macro_rules! columns {
     () => {
-        "run, no, ix, fact, until, attempts, attempt_number, attempt_id, dispatched_at,
-         started_at, finished_at, ending, ending_detail, tries, losses, refusals,
-         refused_for, ever_started, held_by, held_at, stopping, cancelled, settled_at, output"
+        columns!("output")
+    };
+    ($output:literal) => {
+        concat!(
+            "run, no, ix, fact, until, attempts, attempt_number, attempt_id, dispatched_at,
+             started_at, finished_at, ending, ending_detail, tries, losses, refusals, refused_for,
+             ever_started, held_by, held_at, stopping, cancelled, settled_at, ",
+            $output,
+            ", group_state"
+        )
+    };
+}
+pub(super) use columns;
+
+/// The run that was asked for by its id.
+macro_rules! this {
+    () => {
+        "(select key from runs where id = $1)"
     };
 }
 
-const OF_RUN: &str = concat!(
+const FIRST: &str = concat!(
     "select ",
     columns!(),
-    " from tasks where run = (select key from runs where id = $1) order by no, ix"
+    " from tasks where run = ",
+    this!(),
+    " order by no, ix limit $2"
 );
-const OF_KEY: &str = concat!("select ", columns!(), " from tasks where run = $1 order by no, ix");
+
+/// Rows of plain tasks and groups. Spans are the tasks between one group with instances and the
+/// next: of such a group its own row is fetched by its key, because no other end of a range stops a
+/// walk before its instances.
+macro_rules! outline {
+    () => {
+        concat!(
+            "with recursive spans(first, last) as (
+                select 0::bigint, (select no from tasks where run = ",
+            this!(),
+            " and ix >= 0 order by no, ix limit 1)
+                union all
+                select spans.last + 1, (select no from tasks where run = ",
+            this!(),
+            " and no > spans.last and ix >= 0 order by no, ix limit 1)
+                from spans where spans.last is not null)
+             select found.* from spans, lateral (
+                select ",
+            columns!(),
+            " from tasks where run = ",
+            this!(),
+            " and no >= spans.first and no < coalesce(spans.last, 9223372036854775807)
+                union all
+                select ",
+            columns!(),
+            " from tasks where run = ",
+            this!(),
+            " and no = spans.last and ix = -1) found"
+        )
+    };
+}
+
+const OUTLINE: &str = outline!();
+/// What a run is loaded with: also instances from a group's cursor back, until there are as many
+/// as its row says.
+const LOADED: &str = concat!(
+    outline!(),
+    " union all
+     select others.* from spans, lateral (
+        select run, no, group_state::json as state from tasks where run = ",
+    this!(),
+    " and no = spans.last and ix = -1 and group_state is not null offset 0) own, lateral (
+        select ",
+    columns!(),
+    " from tasks where run = own.run and no = own.no and ix >= 0 and fact <> 'success'
+        order by ix desc
+        limit greatest((state->>'next')::bigint - (state->>'success')::bigint, 0)) others"
+);
+/// What instances put out stays where it is, unless it is a name.
+const ALL: &str = concat!(
+    "select ",
+    columns!("case when ix >= 0 and left(output, 1) <> '@' then 'null' else output end as output"),
+    " from tasks where run = $1 order by no, ix"
+);
 
 pub(in crate::postgres) fn put<'a>(rows: &'a [(RunKey, &'a TaskRow)]) -> Step<'a> {
     let params = Columns::of(rows)
@@ -65,8 +139,8 @@ pub(in crate::postgres) fn put<'a>(rows: &'a [(RunKey, &'a TaskRow)]) -> Step<'a
         .and(|(_, row)| attempt(row).map(|attempt| attempt.dispatched_at.0))
         .and(|(_, row)| attempt(row).and_then(|attempt| attempt.started_at).map(|at| at.0))
         .and(|(_, row)| attempt(row).and_then(|attempt| attempt.finished_at).map(|at| at.0))
-        .and(|(_, row)| end(row).map(end_word))
-        .and(|(_, row)| end(row).and_then(end_detail))
+        .and(|(_, row)| ending(row))
+        .and(|(_, row)| ending_detail(row))
         .and(|(_, row)| i64::from(row.tries))
         .and(|(_, row)| i64::from(row.losses))
         .and(|(_, row)| i64::from(row.refusals))
@@ -77,7 +151,8 @@ pub(in crate::postgres) fn put<'a>(rows: &'a [(RunKey, &'a TaskRow)]) -> Step<'a
         .and(|(_, row)| row.stopping.map(Stopping::word))
         .and(|(_, row)| row.cancelled.map(Cancelled::word))
         .and(|(_, row)| row.settled_at.map(|at| at.0))
-        .and(|(_, row)| row.output.as_ref().map(Json::as_str))
+        .and(|(_, row)| row.output.as_ref().map(Output::to_text))
+        .and(|(_, row)| row.group.as_ref().map(structure))
         .params();
     Step { sql: PUT, params }
 }
@@ -86,27 +161,88 @@ fn attempt(row: &TaskRow) -> Option<&Attempt> {
     row.attempt.as_ref()
 }
 
-fn end(row: &TaskRow) -> Option<&AttemptEnd> {
-    row.attempt.as_ref().and_then(|attempt| attempt.end.as_ref())
+/// The end of the attempt; where there is none, that of a task that failed without one.
+fn ending(row: &TaskRow) -> Option<&'static str> {
+    match &row.attempt {
+        Some(attempt) => attempt.end.as_ref().map(end_word),
+        None => row.error.as_ref().map(|_| "failed"),
+    }
 }
 
-pub(in crate::postgres) fn of_run(run: RunId) -> Step<'static> {
-    Step { sql: OF_RUN, params: vec![Box::new(uuid(run.as_bytes()))] }
+fn ending_detail(row: &TaskRow) -> Option<Cow<'_, str>> {
+    match &row.attempt {
+        Some(attempt) => attempt.end.as_ref().and_then(end_detail),
+        None => row.error.as_ref().map(|error| structure(error).into()),
+    }
 }
 
-pub(super) fn of_key(run: RunKey) -> Step<'static> {
-    Step { sql: OF_KEY, params: vec![Box::new(run.0)] }
+/// Most runs have fewer rows than this: they are read as they are, which is half the work.
+const FEW: usize = 100;
+
+/// How much of a run's tasks is asked for.
+#[derive(Clone, Copy)]
+pub(in crate::postgres) enum Extent {
+    /// What it is loaded with.
+    Loaded,
+    /// The same without instances.
+    Outline,
 }
 
-pub(in crate::postgres) fn read(row: &Row) -> Result<TaskRow, Fault> {
+/// The first rows of a run, of which `few` makes sense.
+pub(in crate::postgres) fn first(run: RunId) -> Step<'static> {
+    Step { sql: FIRST, params: vec![Box::new(uuid(run.as_bytes())), Box::new(count(FEW))] }
+}
+
+/// What was asked for, if these are all rows that the run has.
+pub(in crate::postgres) fn few(
+    rows: &[Row],
+    extent: Extent,
+) -> Result<Option<Vec<TaskRow>>, Fault> {
+    if rows.len() >= FEW {
+        return Ok(None);
+    }
+    let mut rows = rows.iter().map(read).collect::<Result<Vec<_>, Fault>>()?;
+    match extent {
+        Extent::Loaded => return Ok(Some(loaded(rows))),
+        Extent::Outline => rows.retain(|row| row.task.index.is_none()),
+    }
+    Ok(Some(rows))
+}
+
+/// What was asked for, whatever lies between. Give its rows to `in_order`.
+pub(in crate::postgres) fn many(run: RunId, extent: Extent) -> Step<'static> {
+    let sql = match extent {
+        Extent::Loaded => LOADED,
+        Extent::Outline => OUTLINE,
+    };
+    Step { sql, params: vec![Box::new(uuid(run.as_bytes()))] }
+}
+
+/// Every row there is, however many instances that are.
+pub(super) fn all(run: RunKey) -> Step<'static> {
+    Step { sql: ALL, params: vec![Box::new(run.0)] }
+}
+
+/// By number and index: they come nearly so.
+pub(in crate::postgres) fn in_order(rows: &[Row]) -> Result<Vec<TaskRow>, Fault> {
+    let mut found = rows.iter().map(read).collect::<Result<Vec<_>, Fault>>()?;
+    found.sort_by_key(|row| row.task);
+    Ok(found)
+}
+
+pub(super) fn read(row: &Row) -> Result<TaskRow, Fault> {
     let mut cells = Cells::of(row, "tasks", 3);
     let _run: i64 = cells.take()?;
+    let task = read_task_ref(&mut cells)?;
+    let (fact, until) = (cells.word(Fact::from_word)?, cells.maybe_time()?);
+    let attempts = cells.number()?;
+    let (attempt, error) = read_attempt(&mut cells)?;
     Ok(TaskRow {
-        task: read_task_ref(&mut cells)?,
-        fact: cells.word(Fact::from_word)?,
-        until: cells.maybe_time()?,
-        attempts: cells.number()?,
-        attempt: read_attempt(&mut cells)?,
+        task,
+        fact,
+        until,
+        attempts,
+        attempt,
         tries: cells.number()?,
         losses: cells.number()?,
         refusals: cells.number()?,
@@ -116,27 +252,29 @@ pub(in crate::postgres) fn read(row: &Row) -> Result<TaskRow, Fault> {
         stopping: cells.maybe_word(|word| named(Stopping::ALL, Stopping::word, word))?,
         cancelled: cells.maybe_word(|word| named(Cancelled::ALL, Cancelled::word, word))?,
         settled_at: cells.maybe_time()?,
-        output: cells.maybe_json()?,
+        output: cells.maybe_output()?,
+        error,
+        group: cells.maybe_structure()?,
     })
 }
 
-fn read_attempt(cells: &mut Cells<'_>) -> Result<Option<Attempt>, Fault> {
+/// Reads the columns of an attempt: where there is none, its end is that of a task that failed
+/// without one.
+fn read_attempt(cells: &mut Cells<'_>) -> Result<(Option<Attempt>, Option<Box<TaskError>>), Fault> {
     let number = cells.maybe_number()?;
     let id = cells.maybe_id()?;
     let dispatched_at = cells.maybe_time()?;
     let started_at = cells.maybe_time()?;
     let finished_at = cells.maybe_time()?;
     let end = read_end(cells)?;
-    match (number, id, dispatched_at) {
-        (None, None, None) => Ok(None),
-        (Some(number), Some(id), Some(dispatched_at)) => Ok(Some(Attempt {
-            number,
-            id: AttemptId::from_bytes(id),
-            dispatched_at,
-            started_at,
-            finished_at,
-            end,
-        })),
+    match (number, id, dispatched_at, end) {
+        (None, None, None, None) => Ok((None, None)),
+        (None, None, None, Some(AttemptEnd::Failed(error))) => Ok((None, Some(error))),
+        (Some(number), Some(id), Some(dispatched_at), end) => {
+            let id = AttemptId::from_bytes(id);
+            let attempt = Attempt { number, id, dispatched_at, started_at, finished_at, end };
+            Ok((Some(attempt), None))
+        }
         _ => Err(cells.contradiction("its attempt is not whole")),
     }
 }

@@ -1,11 +1,13 @@
 //! Superseded attempts; and how an attempt is written in any table that holds one.
 
+use super::runs::structure;
 use crate::sqlite::cells::Cells;
 use crate::sqlite::fault::Fault;
+use mainspring_core::error::TaskError;
 use mainspring_core::ids::{AttemptId, RunKey, TaskNo, TaskRef};
-use mainspring_core::json::Json;
 use mainspring_core::kernel::row::{Attempt, AttemptEnd, AttemptRow};
-use rusqlite::{Connection, Row, params};
+use mainspring_core::output::Output;
+use rusqlite::{Connection, Row, Rows, params};
 use std::borrow::Cow;
 
 /// History is append-only: should an attempt come again, the first word on it stands.
@@ -14,10 +16,22 @@ pub(super) const INSERT: &str = "
                           ending, ending_detail, output)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
     on conflict do nothing";
-pub(super) const OF_RUN: &str = "
-    select run, no, ix, number, id, dispatched_at, started_at, finished_at,
-           ending, ending_detail, output
-    from attempts where run = ?1 order by no, ix, number, id";
+
+/// What `read` takes, in its order.
+macro_rules! columns {
+    () => {
+        "run, no, ix, number, id, dispatched_at, started_at, finished_at, ending,
+         ending_detail, output"
+    };
+}
+
+pub(super) const OF_RUN: &str =
+    concat!("select ", columns!(), " from attempts where run = ?1 order by no, ix, number, id");
+pub(super) const OF_TASK: &str = concat!(
+    "select ",
+    columns!(),
+    " from attempts where run = ?1 and no = ?2 and ix = ?3 order by number, id"
+);
 
 pub(in crate::sqlite) fn insert(
     conn: &Connection,
@@ -37,7 +51,7 @@ pub(in crate::sqlite) fn insert(
             attempt.finished_at.map(|at| at.0),
             ending.as_ref().map(|ending| ending.word),
             ending.as_ref().and_then(|ending| ending.detail.as_deref()),
-            output.as_ref().map(Json::as_str),
+            output.as_ref().map(Output::to_text),
         ])?;
     }
     Ok(())
@@ -45,7 +59,19 @@ pub(in crate::sqlite) fn insert(
 
 pub(in crate::sqlite) fn of_run(conn: &Connection, run: RunKey) -> Result<Vec<AttemptRow>, Fault> {
     let mut statement = conn.prepare_cached(OF_RUN)?;
-    let mut rows = statement.query([run.0])?;
+    read_all(statement.query([run.0])?)
+}
+
+pub(in crate::sqlite) fn of_task(
+    conn: &Connection,
+    run: RunKey,
+    task: TaskRef,
+) -> Result<Vec<AttemptRow>, Fault> {
+    let mut statement = conn.prepare_cached(OF_TASK)?;
+    read_all(statement.query(params![run.0, task.no.0, index(task)])?)
+}
+
+fn read_all(mut rows: Rows<'_>) -> Result<Vec<AttemptRow>, Fault> {
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         found.push(read(row)?);
@@ -66,7 +92,7 @@ fn read(row: &Row<'_>) -> Result<AttemptRow, Fault> {
             finished_at: cells.maybe_time()?,
             end: read_end(&mut cells)?,
         },
-        output: cells.maybe_json()?,
+        output: cells.maybe_output()?,
     })
 }
 
@@ -97,20 +123,23 @@ impl<'a> Ending<'a> {
     pub fn of(end: &'a AttemptEnd) -> Self {
         match end {
             AttemptEnd::Success => Self { word: "success", detail: None },
-            AttemptEnd::Failed(error) => {
-                let text = serde_json::to_string(error).expect("plain data serializes");
-                Self { word: "failed", detail: Some(text.into()) }
-            }
+            AttemptEnd::Cached => Self { word: "cached", detail: None },
+            AttemptEnd::Failed(error) => Self::failed(error),
             AttemptEnd::Cancelled => Self { word: "cancelled", detail: None },
             AttemptEnd::Abandoned => Self { word: "abandoned", detail: None },
             AttemptEnd::Refused(why) => Self { word: "refused", detail: Some(Cow::Borrowed(why)) },
         }
+    }
+
+    pub fn failed(error: &TaskError) -> Self {
+        Self { word: "failed", detail: Some(structure(error).into()) }
     }
 }
 
 #[derive(Clone, Copy)]
 enum EndWord {
     Success,
+    Cached,
     Failed,
     Cancelled,
     Abandoned,
@@ -120,6 +149,7 @@ enum EndWord {
 fn end_word(word: &str) -> Option<EndWord> {
     match word {
         "success" => Some(EndWord::Success),
+        "cached" => Some(EndWord::Cached),
         "failed" => Some(EndWord::Failed),
         "cancelled" => Some(EndWord::Cancelled),
         "abandoned" => Some(EndWord::Abandoned),
@@ -138,6 +168,7 @@ pub(super) fn read_end(cells: &mut Cells<'_>) -> Result<Option<AttemptEnd>, Faul
             return Ok(Some(AttemptEnd::Refused(cells.take::<String>()?.into())));
         }
         Some(EndWord::Success) => Some(AttemptEnd::Success),
+        Some(EndWord::Cached) => Some(AttemptEnd::Cached),
         Some(EndWord::Cancelled) => Some(AttemptEnd::Cancelled),
         Some(EndWord::Abandoned) => Some(AttemptEnd::Abandoned),
         None => None,

@@ -1,11 +1,14 @@
 //! Statements that go through whole tables, for checks.
 
-use super::{attempts, idempotency_keys, runs, tasks, workflows};
+use super::{attempts, cache, idempotency_keys, runs, tasks, workflows};
 use crate::contract::StoredRun;
-use crate::inventory::{HeldKey, KeyRange, Numbered, STRAYS_MAX, Stray, TABLES_OF_RUNS, WholeRun};
+use crate::inventory::{
+    CachedSuccess, HeldKey, KeyRange, Numbered, STRAYS_MAX, Stray, TABLES_OF_RUNS, WholeRun,
+};
 use crate::sqlite::cells::{Cells, limit};
 use crate::sqlite::fault::Fault;
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::cache::CacheKey;
 use mainspring_core::kernel::record::IdempotencyKey;
 use mainspring_core::kernel::row::LogSize;
 use rusqlite::{Connection, params};
@@ -28,6 +31,13 @@ const HELD_KEYS: &str = "
     from idempotency_keys held
     where (principal, route, key) > (?1, ?2, ?3)
     order by principal, route, key limit ?4";
+
+const CACHED: &str = "
+    select workflow, task, hash, run, output, expires_at,
+           coalesce(substr(output, 1, 1) = '@', false)
+               and not exists (select 1 from runs where runs.id = cache.run)
+    from cache where (workflow, task, hash) > (?1, ?2, ?3)
+    order by workflow, task, hash limit ?4";
 
 pub(in crate::sqlite) fn integrity(conn: &Connection) -> Result<Vec<String>, Fault> {
     let mut found: Vec<String> = Vec::new();
@@ -73,7 +83,7 @@ pub(in crate::sqlite) fn whole_run(
     run: RunKey,
 ) -> Result<Option<WholeRun>, Fault> {
     let Some((head, progress)) = runs::load_by_key(conn, run)? else { return Ok(None) };
-    let tasks = tasks::of_run(conn, run)?;
+    let tasks = tasks::all(conn, run)?;
     let attempts = attempts::of_run(conn, run)?;
     let logs = logs(conn, run)?;
     Ok(Some(WholeRun { run: StoredRun { head, progress, tasks }, attempts, logs }))
@@ -146,6 +156,22 @@ pub(in crate::sqlite) fn held_keys(
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         found.push(HeldKey { row: idempotency_keys::read(row)?, dangles: row.get(6)? });
+    }
+    Ok(found)
+}
+
+pub(in crate::sqlite) fn cached(
+    conn: &Connection,
+    after: Option<&CacheKey>,
+    rows_max: usize,
+) -> Result<Vec<CachedSuccess>, Fault> {
+    let (workflow, task, hash) =
+        after.map_or(("", "", &[][..]), |after| (&*after.workflow, &*after.task, &after.hash[..]));
+    let mut statement = conn.prepare_cached(CACHED)?;
+    let mut rows = statement.query(params![workflow, task, hash, limit(rows_max)])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(CachedSuccess { row: cache::read(row)?, dangles: row.get(6)? });
     }
     Ok(found)
 }

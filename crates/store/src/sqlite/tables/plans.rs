@@ -1,9 +1,11 @@
 //! How SQLite goes about each statement: whatever grows with the runs is reached by an index.
 
 use super::{
-    attempts, audit, idempotency_keys, logs, run_drop, runs, schedulers, tasks, versions, workflows,
+    attempts, audit, cache, idempotency_keys, instances, logs, run_drop, runs, schedulers, tasks,
+    versions, workflows,
 };
 use crate::sqlite::schema;
+use mainspring_core::kernel::fact::Fact;
 use rusqlite::Connection;
 
 /// All but those on tokens, which are few and read whole, and the lists of runs, which have a
@@ -28,6 +30,7 @@ const STATEMENTS: &[&str] = &[
     runs::INSERT_INPUT,
     runs::PUT,
     runs::EXISTS,
+    runs::KNOWN,
     runs::UNFINISHED,
     runs::LOAD,
     runs::LOAD_BY_KEY,
@@ -35,13 +38,26 @@ const STATEMENTS: &[&str] = &[
     run_drop::EXPIRED,
     run_drop::DROP,
     tasks::PUT,
-    tasks::OF_RUN,
+    tasks::ALL,
+    tasks::ABOVE,
+    instances::UNSUCCESSFUL,
+    instances::ONE,
+    instances::OUTPUTS,
+    instances::NEXT_GROUP,
+    instances::LAST_INDEX,
+    instances::INTO_HISTORY,
+    instances::DROP,
     attempts::INSERT,
     attempts::OF_RUN,
+    attempts::OF_TASK,
     logs::INSERT,
     logs::LOAD,
     logs::OUTSIDE_OF_RUN,
     logs::OUTSIDE,
+    cache::PUT,
+    cache::DROP_EXPIRED,
+    cache::DROP_OF_RUN,
+    cache::LOAD,
     idempotency_keys::INSERT,
     idempotency_keys::LOAD,
     idempotency_keys::LET_GO,
@@ -85,9 +101,20 @@ fn what_is_looked_for_by_its_end_is_sought_there() {
         (idempotency_keys::DROP, "USING INDEX idempotency_keys_free (created_at<?)"),
         (idempotency_keys::LET_GO, "USING INDEX idempotency_keys_by_run (run=?)"),
         (versions::LIST, "(workflow=? AND number<?)"),
+        (tasks::ABOVE, "USING PRIMARY KEY (run=? AND no>?)"),
+        (instances::UNSUCCESSFUL, "USING PRIMARY KEY (run=? AND no=? AND ix>?)"),
+        (instances::OUTPUTS, "USING PRIMARY KEY (run=? AND no=? AND ix>?)"),
+        (attempts::OF_TASK, "(run=? AND no=? AND ix=?)"),
+        (cache::DROP_EXPIRED, "USING INDEX cache_by_expiry (expires_at<?)"),
+        (cache::DROP_OF_RUN, "USING INDEX cache_of_blobs (run=?)"),
     ];
     for (sql, seek) in seeks {
         let plan = plan(&conn, sql);
         assert!(plan.contains(seek), "{sql}: {plan}");
+    }
+    for facts in [&[][..], &[Fact::Failed, Fact::Cancelled]] {
+        let plan = plan(&conn, &instances::listing(facts));
+        let seek = "USING PRIMARY KEY (run=? AND no=? AND ix>?)";
+        assert!(plan.contains(seek) && !plan.contains("TEMP B-TREE"), "{plan}");
     }
 }

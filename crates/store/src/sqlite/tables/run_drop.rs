@@ -1,6 +1,6 @@
 //! Runs whose time is up: which they are, and how they go with all that belongs to them.
 
-use super::{idempotency_keys, logs};
+use super::{cache, idempotency_keys, instances, logs};
 use crate::contract::Expired;
 use crate::sqlite::cells::{Cells, limit};
 use crate::sqlite::fault::Fault;
@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 /// Walks from the oldest run on: what is passed over are the few that took longer than runs
 /// are kept.
 pub(super) const EXPIRED: &str = "
-    select key, id, stamp from runs indexed by runs_by_age
+    select key, id, stamp, tasks_total from runs indexed by runs_by_age
     where created_at < ?1 and finished_at < ?1 and status in ('success', 'failed', 'cancelled')
     order by created_at, id limit ?2";
 /// One that was opened again since it was looked at stays.
@@ -39,7 +39,8 @@ pub(in crate::sqlite) fn expired(
         let mut cells = Cells::of(row, "runs", 1);
         let key = RunKey(cells.take()?);
         let run = Forgotten { key, id: RunId::from_bytes(cells.take()?), stamp: cells.take()? };
-        found.push(Expired { run, logs: logs::outside_of_run(conn, key)? });
+        let rows = cells.take::<u64>()? + instances::rows(conn, key)?;
+        found.push(Expired { run, rows, logs: logs::outside_of_run(conn, key)? });
     }
     Ok(found)
 }
@@ -52,7 +53,9 @@ pub(in crate::sqlite) fn drop_runs(conn: &Connection, runs: &[(RunKey, u64)]) ->
         for sql in DROP_ROWS {
             conn.prepare_cached(sql)?.execute([run.0])?;
         }
-        idempotency_keys::let_go(conn, RunId::from_bytes(id))?;
+        let id = RunId::from_bytes(id);
+        cache::drop_of_run(conn, id)?;
+        idempotency_keys::let_go(conn, id)?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use mainspring_core::ids::{RunId, RunKey, SchedulerId};
 use mainspring_core::kernel::row::{
     CancelCause, Counts, RunError, RunHead, RunKind, RunProgress, RunStatus,
 };
+use mainspring_core::output::Output;
 use rusqlite::{CachedStatement, Connection, ErrorCode, Row, ToSql, params};
 
 /// Every update rewrites its row: an input larger than this has a row of its own, so that a
@@ -18,19 +19,21 @@ const INPUT_INLINE_BYTES_MAX: usize = 1024;
 /// The numbers of what changes are the same here and in `PUT`.
 pub(super) const INSERT: &str = "
     insert into runs (key, status, held_by, held_at, cancel, owner, stamp, started_at,
-                      opened_at, finished_at, error, tasks_total, tasks_live, tasks_success,
-                      tasks_failed, tasks_cancelled, tasks_skipped, id, workflow, version, kind,
-                      input, labels, priority, triggered_by, workdir, parent, created_at)
+                      opened_at, finished_at, error, output, tasks_total, tasks_live,
+                      tasks_success, tasks_failed, tasks_cancelled, tasks_skipped, id, workflow,
+                      version, kind, input, labels, priority, triggered_by, workdir, parent,
+                      created_at)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-            ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)";
+            ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)";
 pub(super) const INSERT_INPUT: &str = "insert into inputs (run, input) values (?1, ?2)";
 pub(super) const PUT: &str = "
     update runs set status = ?2, held_by = ?3, held_at = ?4, cancel = ?5, owner = ?6,
         stamp = ?7, started_at = ?8, opened_at = ?9, finished_at = ?10, error = ?11,
-        tasks_total = ?12, tasks_live = ?13, tasks_success = ?14, tasks_failed = ?15,
-        tasks_cancelled = ?16, tasks_skipped = ?17
+        output = ?12, tasks_total = ?13, tasks_live = ?14, tasks_success = ?15,
+        tasks_failed = ?16, tasks_cancelled = ?17, tasks_skipped = ?18
     where key = ?1";
 pub(super) const EXISTS: &str = "select 1 from runs where key = ?1";
+pub(super) const KNOWN: &str = "select 1 from runs where id = ?1";
 pub(super) const UNFINISHED: &str = "
     select key, id from runs indexed by runs_unfinished
     where status in ('pending', 'running', 'paused', 'cancelling')
@@ -44,8 +47,8 @@ macro_rules! columns {
          coalesce(input, (select input from inputs where run = key)) as input,
          labels, priority, triggered_by, workdir, parent, created_at, status, held_by, held_at,
          cancel, (select id from schedulers where ordinal = owner) as owner, stamp, started_at,
-         opened_at, finished_at, error, tasks_total, tasks_live, tasks_success, tasks_failed,
-         tasks_cancelled, tasks_skipped"
+         opened_at, finished_at, error, output, tasks_total, tasks_live, tasks_success,
+         tasks_failed, tasks_cancelled, tasks_skipped"
     };
 }
 pub(super) use columns;
@@ -100,7 +103,7 @@ pub(in crate::sqlite) fn put(
     Ok(())
 }
 
-/// Parameters 1 to 17.
+/// Parameters 1 to 18.
 fn bind_progress(
     statement: &mut CachedStatement<'_>,
     run: RunKey,
@@ -109,7 +112,7 @@ fn bind_progress(
 ) -> Result<(), Fault> {
     let Counts { total, live, success, failed, cancelled, skipped } = progress.counts;
     let owner = owners.ordinal(progress.owner)?;
-    let values: [&dyn ToSql; 17] = [
+    let values: [&dyn ToSql; 18] = [
         &run.0,
         &progress.status.word(),
         &progress.hold.as_ref().map(|hold| hold.by.as_str()),
@@ -121,6 +124,7 @@ fn bind_progress(
         &progress.opened_at.map(|at| at.0),
         &progress.finished_at.map(|at| at.0),
         &progress.error.as_ref().map(structure),
+        &progress.output.as_ref().map(Output::to_text),
         &total,
         &live,
         &success,
@@ -131,7 +135,7 @@ fn bind_progress(
     bind(statement, 1, &values)
 }
 
-/// Parameters 18 to 28.
+/// Parameters 19 to 29.
 fn bind_head(
     statement: &mut CachedStatement<'_>,
     head: &RunHead,
@@ -150,7 +154,7 @@ fn bind_head(
         &head.parent.as_ref().map(RunId::as_bytes),
         &head.created_at.0,
     ];
-    bind(statement, 18, &values)
+    bind(statement, 19, &values)
 }
 
 fn bind(
@@ -166,6 +170,18 @@ fn bind(
 
 pub(in crate::sqlite) fn exists(conn: &Connection, run: RunKey) -> Result<bool, Fault> {
     Ok(conn.prepare_cached(EXISTS)?.exists([run.0])?)
+}
+
+/// Those of these runs that are stored.
+pub(in crate::sqlite) fn known(conn: &Connection, among: &[RunId]) -> Result<Vec<RunId>, Fault> {
+    let mut statement = conn.prepare_cached(KNOWN)?;
+    let mut found = Vec::new();
+    for run in among {
+        if statement.exists([run.as_bytes()])? {
+            found.push(*run);
+        }
+    }
+    Ok(found)
 }
 
 pub(in crate::sqlite) fn unfinished(
@@ -258,6 +274,7 @@ fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
         opened_at: cells.maybe_time()?,
         finished_at: cells.maybe_time()?,
         error: cells.maybe_structure::<RunError>()?,
+        output: cells.maybe_output()?,
         counts: Counts {
             total: cells.take()?,
             live: cells.take()?,
@@ -292,7 +309,7 @@ impl<'a> Owners<'a> {
     }
 }
 
-fn structure(value: &impl serde::Serialize) -> String {
+pub(super) fn structure(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("plain data serializes")
 }
 

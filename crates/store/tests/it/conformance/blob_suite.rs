@@ -34,6 +34,7 @@ suite! {
     a_removed_blob_is_gone_and_the_others_stay,
     a_young_blob_is_not_removed,
     blobs_are_listed_in_pages,
+    contents_go_with_their_run,
     a_blob_that_goes_while_it_is_read_never_seems_to_end_early,
     many_can_be_put_at_once,
 }

@@ -1,5 +1,6 @@
 //! Blobs: put whole, read as they were put, removed by age.
 
+use crate::rows::run_id;
 use mainspring_core::ids::AttemptId;
 use mainspring_core::time::Timestamp;
 use mainspring_store::{BlobName, Blobs};
@@ -17,6 +18,11 @@ pub fn name(number: u64) -> BlobName {
     let mut bytes = [last; 16];
     bytes[..8].copy_from_slice(&number.to_be_bytes());
     BlobName::Log(AttemptId::from_bytes(bytes))
+}
+
+/// Something that a run put out.
+pub fn of_run(run: u64, number: u8) -> BlobName {
+    BlobName::Content(run_id(run), [number; 32])
 }
 
 pub fn content(bytes: usize, seed: u8) -> Vec<u8> {
@@ -59,10 +65,14 @@ pub fn a_blob_is_read_as_it_was_put(blobs: &dyn Blobs) {
     let sizes = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 7 * CHUNK + 3];
     for (number, size) in (0..).zip(sizes) {
         let bytes = content(size, 7);
-        blobs.put(name(number), &mut Trickle { rest: &bytes, fails: false }).unwrap();
+        for name in [name(number.into()), of_run(1, number)] {
+            blobs.put(name, &mut Trickle { rest: &bytes, fails: false }).unwrap();
+        }
     }
     for (number, size) in (0..).zip(sizes) {
-        assert!(read(blobs, name(number)) == Some(content(size, 7)), "of {size} bytes");
+        for name in [name(number.into()), of_run(1, number)] {
+            assert!(read(blobs, name) == Some(content(size, 7)), "{name}, {size} bytes");
+        }
     }
 }
 
@@ -114,7 +124,8 @@ pub fn a_young_blob_is_not_removed(blobs: &dyn Blobs) {
 }
 
 pub fn blobs_are_listed_in_pages(blobs: &dyn Blobs) {
-    let names: BTreeSet<BlobName> = (1..=50).map(name).collect();
+    let contents = (1..=5).flat_map(|run| (1..=6).map(move |number| of_run(run, number)));
+    let names: BTreeSet<BlobName> = (1..=50).map(name).chain(contents).collect();
     for name in &names {
         blobs.put(*name, &mut &b"x"[..]).unwrap();
     }
@@ -131,6 +142,32 @@ pub fn blobs_are_listed_in_pages(blobs: &dyn Blobs) {
         assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), names);
     }
     assert_eq!(blobs.list(None, 0).unwrap(), []);
+}
+
+pub fn contents_go_with_their_run(blobs: &dyn Blobs) {
+    assert_eq!(blobs.remove_contents(run_id(1), 10).unwrap(), 0);
+    for number in 1..=5 {
+        for run in 1..=2 {
+            blobs.put(of_run(run, number), &mut &content(CHUNK + 1, number)[..]).unwrap();
+        }
+    }
+    blobs.put(name(1), &mut &b"log"[..]).unwrap();
+    assert_eq!(blobs.remove_contents(run_id(1), 3).unwrap(), 3);
+    assert_eq!(blobs.list(None, 100).unwrap().len(), 8);
+    assert_eq!(blobs.remove_contents(run_id(1), 3).unwrap(), 2);
+    assert_eq!(blobs.remove_contents(run_id(1), 3).unwrap(), 0);
+    assert_eq!(blobs.remove_contents(run_id(3), 3).unwrap(), 0);
+    let left: BTreeSet<_> = blobs.list(None, 100).unwrap().iter().map(|it| it.name).collect();
+    let expected = (1..=5).map(|number| of_run(2, number)).chain([name(1)]);
+    assert_eq!(left, expected.collect());
+    for number in 1..=5 {
+        assert_eq!(read(blobs, of_run(1, number)), None);
+        assert!(read(blobs, of_run(2, number)) == Some(content(CHUNK + 1, number)));
+    }
+    blobs.remove(of_run(2, 3), ALWAYS).unwrap();
+    assert_eq!(read(blobs, of_run(2, 3)), None);
+    assert_eq!(blobs.remove_contents(run_id(2), 9).unwrap(), 4);
+    assert_eq!(blobs.list(None, 100).unwrap().len(), 1);
 }
 
 pub fn a_blob_that_goes_while_it_is_read_never_seems_to_end_early(blobs: &dyn Blobs) {

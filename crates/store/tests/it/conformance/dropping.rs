@@ -2,9 +2,11 @@
 
 use super::begin::{accept, begin, key, load};
 use crate::asking::{ask, commit, register};
-use crate::rows::{OTHER, SCHEDULER, attempt, attempt_id, head, plain, progress, run_id, task};
+use crate::rows::{
+    OTHER, SCHEDULER, attempt, attempt_id, head, instance, plain, progress, run_id, task,
+};
 use mainspring_core::json::Json;
-use mainspring_core::kernel::row::{AttemptRow, Log, RunHead, RunProgress, RunStatus};
+use mainspring_core::kernel::row::{AttemptRow, Counts, Log, RunHead, RunProgress, RunStatus};
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use mainspring_core::world::input::Forgotten;
@@ -100,12 +102,20 @@ pub fn expired_runs_are_listed_oldest_first(store: &dyn Store) {
     ended(2, RunStatus::Failed, Some(29));
     ended(5, RunStatus::Running, None);
     ended(6, RunStatus::Paused, Some(2));
+    let tasks = [plain(0), plain(1), instance(1, 0), instance(1, 6), plain(2), instance(3, 2)];
+    let counts = Counts { total: 4, ..Counts::default() };
+    let finished_at = Some(Timestamp(10));
+    let heavy = RunProgress { counts, finished_at, ..progress(RunStatus::Cancelled, 4) };
+    let mut changes = vec![Change::PutRun(key(4), heavy)];
+    changes.extend(tasks.map(|at| Change::PutTask(key(4), task(at))));
+    commit(store, fence, changes).unwrap();
     let logs = [Log::File { bytes: 3 }, Log::Inline(vec![1].into()), Log::Blob { bytes: 0 }];
     for (id, log) in (1..).zip(logs) {
         commit(store, fence, vec![Change::NewLog(key(4), attempt_id(id), log)]).unwrap();
     }
     let expired = |number, logs: &[u64]| Expired {
         run: Forgotten { key: key(number), id: run_id(number), stamp: number },
+        rows: if number == 4 { 4 + 7 + 3 } else { 0 },
         logs: logs.iter().map(|id| attempt_id(*id)).collect(),
     };
     let found = |before, limit| ask(store.expired(Timestamp(before), limit));

@@ -4,8 +4,8 @@ use super::begin::{accept, begin, key};
 use crate::asking::{ask, commit};
 use crate::rows::{attempt, attempt_id, instance, plain, version};
 use mainspring_core::error::TaskError;
-use mainspring_core::json::Json;
 use mainspring_core::kernel::row::{AttemptEnd, AttemptRow, Log, RunStatus};
+use mainspring_core::output::Output;
 use mainspring_core::world::batch::Change;
 use mainspring_store::Store;
 
@@ -40,10 +40,14 @@ pub fn history_is_ordered_and_append_only(store: &dyn Store) {
         commit(store, fence, vec![change]).unwrap();
     }
     let mut again = ordered[1].clone();
-    again.output = Some(Json::null());
+    again.output = Some(Output::null());
     commit(store, fence, vec![Change::NewAttempt(key(1), again)]).unwrap();
     assert_eq!(ask(store.attempts(key(1))), ordered);
     assert_eq!(ask(store.attempts(key(2))), []);
+    assert_eq!(ask(store.attempts_of(key(1), plain(0))), ordered[..2]);
+    assert_eq!(ask(store.attempts_of(key(1), instance(0, 0))), ordered[2..3]);
+    assert_eq!(ask(store.attempts_of(key(1), instance(2, 0))), []);
+    assert_eq!(ask(store.attempts_of(key(2), plain(0))), []);
 }
 
 pub fn a_number_may_be_used_again_after_a_refused_start(store: &dyn Store) {

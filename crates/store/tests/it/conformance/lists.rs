@@ -119,3 +119,15 @@ pub fn runs_are_filtered_by_labels(store: &dyn Store) {
     assert_eq!(page(&[("a\"b\\c\u{1}", "\n'ü\u{1F41F}\"")], None, 9), [4]);
     assert_eq!(page(&[("team", "core"), ("team", "cor")], None, 9), [0_u64; 0]);
 }
+
+pub fn those_of_some_runs_that_are_stored(store: &dyn Store) {
+    let fence = begin(store);
+    for number in [1, 2, 3] {
+        accept(store, fence, number, RunStatus::Success);
+    }
+    commit(store, fence, vec![Change::DropRun(key(2), 2)]).unwrap();
+    let mut known = ask(store.known_runs(&[4, 3, 2, 1].map(run_id)));
+    known.sort_unstable();
+    assert_eq!(known, [1, 3].map(run_id));
+    assert_eq!(ask(store.known_runs(&[])), []);
+}

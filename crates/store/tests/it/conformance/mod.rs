@@ -5,6 +5,8 @@ mod lives;
 mod whole;
 mod rows_kept;
 mod history;
+mod groups;
+mod cache;
 mod lists;
 mod changes;
 mod workflows;

@@ -5,6 +5,7 @@ use crate::asking::{ask, commit};
 use crate::rows::{attempt, head, plain, progress, task, version};
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::json::Json;
+use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{AuditRow, IdempotencyKey, KeyAnswer, KeyRow};
 use mainspring_core::kernel::row::{
     Attempt, AttemptEnd, CancelCause, Hold, RunError, RunHead, RunProgress, RunStatus, TaskRow,
@@ -40,6 +41,7 @@ fn odd_run(number: u64, odd: &str) -> (RunHead, RunProgress) {
         hold: Some(Hold { by: odd.to_owned(), at: Timestamp(1) }),
         cancel: Some(CancelCause::Asked(odd.to_owned())),
         error: Some(RunError { class: ErrorClass::ALL[0], message: odd.to_owned() }),
+        output: Some(Json::from_value(&serde_json::json!({ odd: odd })).into()),
         ..progress(RunStatus::Paused, number)
     };
     (head, progress)
@@ -49,7 +51,7 @@ fn odd_task(no: u32, odd: &str, end: AttemptEnd) -> TaskRow {
     TaskRow {
         attempt: Some(Attempt { end: Some(end), ..attempt(1, 1) }),
         hold: Some(Box::new(Hold { by: odd.to_owned(), at: Timestamp(1) })),
-        output: Some(Json::from_value(&serde_json::json!([odd]))),
+        output: Some(Json::from_value(&serde_json::json!([odd])).into()),
         ..task(plain(no))
     }
 }
@@ -61,6 +63,10 @@ pub fn strings_are_read_as_they_were_written(store: &dyn Store) {
         let tasks = [
             odd_task(0, odd, AttemptEnd::Refused((*odd).into())),
             odd_task(1, odd, AttemptEnd::Failed(TaskError::new(ErrorClass::ALL[0], *odd).into())),
+            TaskRow {
+                error: Some(TaskError::new(ErrorClass::ALL[0], *odd).into()),
+                ..task(plain(2))
+            },
         ];
         let mut changes = vec![Change::NewRun(head.clone(), progress.clone())];
         changes.extend(tasks.iter().map(|row| Change::PutTask(key(number), row.clone())));
@@ -87,6 +93,9 @@ pub fn odd_names_are_found_and_ordered_by_their_bytes(store: &dyn Store) {
         };
         let answer = KeyAnswer::Version { number: 1, is_new: true };
         let key = KeyRow { key: idempotency_key(name), answer, created_at: at };
+        let cache_key = CacheKey { workflow: (*name).into(), task: (*name).into(), hash: [1; 32] };
+        let cached =
+            CacheRow { key: cache_key.clone(), run: head.id, output: None, expires_at: at };
         let audit = AuditRow {
             at,
             by: (*name).into(),
@@ -100,11 +109,13 @@ pub fn odd_names_are_found_and_ordered_by_their_bytes(store: &dyn Store) {
             Change::NewVersion(version(name, 1, name)),
             Change::NewKey(key.clone()),
             Change::NewAudit(audit.clone()),
+            Change::PutCache(cached.clone()),
         ];
         commit(store, fence, changes).unwrap_or_else(|error| panic!("{name:?}: {error}"));
         assert_eq!(ask(store.version(name, None)), Some(version(name, 1, name)), "{name:?}");
         assert_eq!(ask(store.key(&key.key)), Some(key), "{name:?}");
         assert_eq!(ask(store.audit(None, 1))[0].row, audit, "{name:?}");
+        assert_eq!(ask(store.cached(&cache_key)), Some(cached), "{name:?}");
         let labels = vec![((*name).to_owned(), (*name).to_owned())];
         let query = RunsQuery { labels, limit: 9, ..RunsQuery::default() };
         assert_eq!(ask(store.runs(query)).len(), 1, "{name:?}");

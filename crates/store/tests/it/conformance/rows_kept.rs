@@ -2,9 +2,9 @@
 
 use super::begin::{accept, begin, key, load};
 use crate::asking::{ask, commit};
-use crate::rows::{attempt, head, instance, plain, progress, run_id, task};
+use crate::rows::{attempt, blob, group, head, instance, json, plain, progress, run_id, task};
 use mainspring_core::error::{ErrorClass, TaskError};
-use mainspring_core::ids::TaskRef;
+use mainspring_core::ids::{TaskNo, TaskRef};
 use mainspring_core::json::Json;
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{
@@ -34,6 +34,7 @@ fn full_progress() -> RunProgress {
         opened_at: Some(Timestamp(2)),
         finished_at: Some(Timestamp(-3)),
         error: Some(RunError { class: ErrorClass::Timeout, message: "too 'long'".to_owned() }),
+        output: Some(json(r#"{"files":  ["@"]}"#)),
         counts: Counts { total: 6, live: 1, success: 2, failed: 3, cancelled: 4, skipped: 5 },
         ..progress(RunStatus::Paused, 8)
     }
@@ -59,7 +60,9 @@ fn full_task(at: TaskRef, end: AttemptEnd) -> TaskRow {
         hold: Some(Box::new(Hold { by: "policy".to_owned(), at: Timestamp(5) })),
         stopping: Some(Stopping::Timeout),
         settled_at: Some(Timestamp(7)),
-        output: Some(Json::parse(r#"{"n": 1.50}"#).unwrap()),
+        output: Some(json(r#"{"n": 1.50}"#)),
+        error: None,
+        group: None,
     }
 }
 
@@ -85,7 +88,8 @@ pub fn a_large_input_is_read_as_it_was_written(store: &dyn Store) {
 pub fn progress_replaces_progress(store: &dyn Store) {
     let fence = begin(store);
     accept(store, fence, 1, RunStatus::Pending);
-    for progress in [full_progress(), progress(RunStatus::Success, 9)] {
+    let large = RunProgress { output: Some(blob(7)), ..progress(RunStatus::Success, 8) };
+    for progress in [full_progress(), large, progress(RunStatus::Success, 9)] {
         commit(store, fence, vec![Change::PutRun(key(1), progress.clone())]).unwrap();
         assert_eq!(load(store, 1).progress, progress);
     }
@@ -100,6 +104,7 @@ pub fn a_task_row_is_read_as_it_was_written(store: &dyn Store) {
     accept(store, fence, 1, RunStatus::Running);
     let ends = [
         AttemptEnd::Success,
+        AttemptEnd::Cached,
         AttemptEnd::Failed(Box::new(TaskError::exit(3))),
         AttemptEnd::Failed(Box::new(TaskError::signal(9, "SIGKILL"))),
         AttemptEnd::Cancelled,
@@ -114,6 +119,12 @@ pub fn a_task_row_is_read_as_it_was_written(store: &dyn Store) {
     for (no, stopping) in (200..).zip([Stopping::Pause, Stopping::Cancel, Stopping::Timeout]) {
         tasks.push(TaskRow { stopping: Some(stopping), ..task(plain(no)) });
     }
+    for (no, cancelled) in (300..).zip(Cancelled::ALL) {
+        tasks.push(TaskRow { cancelled: Some(*cancelled), ..task(plain(no)) });
+    }
+    tasks.push(TaskRow { output: Some(blob(3)), ..task(plain(400)) });
+    let error = Some(Box::new(TaskError::new(ErrorClass::Logic, "no such field")));
+    tasks.push(TaskRow { fact: Fact::Failed, error, ..task(plain(401)) });
     let changes = tasks.iter().map(|row| Change::PutTask(key(1), row.clone())).collect();
     commit(store, fence, changes).unwrap();
     assert_eq!(load(store, 1).tasks, tasks);
@@ -122,25 +133,33 @@ pub fn a_task_row_is_read_as_it_was_written(store: &dyn Store) {
 pub fn a_task_row_replaces_the_former(store: &dyn Store) {
     let fence = begin(store);
     accept(store, fence, 1, RunStatus::Running);
-    let former = full_task(instance(2, 5), AttemptEnd::Cancelled);
-    commit(store, fence, vec![Change::PutTask(key(1), former)]).unwrap();
-    commit(store, fence, vec![Change::PutTask(key(1), task(instance(2, 5)))]).unwrap();
-    assert_eq!(load(store, 1).tasks, [task(instance(2, 5))]);
+    for at in [plain(1), plain(2), instance(2, 5)] {
+        let former = full_task(at, AttemptEnd::Cancelled);
+        let group = group(2, 1, 0).group;
+        commit(store, fence, vec![Change::PutTask(key(1), TaskRow { group, ..former })]).unwrap();
+        commit(store, fence, vec![Change::PutTask(key(1), task(at))]).unwrap();
+    }
+    assert_eq!(load(store, 1).tasks, [task(plain(1)), task(plain(2))]);
+    let found = ask(store.instance(key(1), TaskNo(2), 5));
+    assert_eq!(found, Some(task(instance(2, 5))));
 }
 
 pub fn tasks_are_ordered_by_number_and_index(store: &dyn Store) {
     let fence = begin(store);
     accept(store, fence, 1, RunStatus::Running);
     accept(store, fence, 2, RunStatus::Running);
-    let ordered =
-        [plain(0), plain(1), instance(1, 0), instance(1, 10), instance(1, u32::MAX), plain(11)];
+    let ordered = [
+        task(plain(0)),
+        group(1, 3, 0),
+        task(instance(1, 0)),
+        task(instance(1, 10)),
+        task(instance(1, u32::MAX)),
+        task(plain(11)),
+    ];
     for at in [3, 0, 5, 1, 4, 2] {
-        let changes = vec![
-            Change::PutTask(key(1), task(ordered[at])),
-            Change::PutTask(key(2), task(ordered[at])),
-        ];
+        let row = || ordered[at].clone();
+        let changes = vec![Change::PutTask(key(1), row()), Change::PutTask(key(2), row())];
         commit(store, fence, changes).unwrap();
     }
-    let found: Vec<TaskRef> = load(store, 1).tasks.iter().map(|row| row.task).collect();
-    assert_eq!(found, ordered);
+    assert_eq!(load(store, 1).tasks, ordered);
 }

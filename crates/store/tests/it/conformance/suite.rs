@@ -1,8 +1,8 @@
 //! Every case, on every store.
 
 use super::{
-    audit, changes, dropping, history, keys, lists, lives, odd_text, rows_kept, tokens, whole,
-    workflows,
+    audit, cache, changes, dropping, groups, history, keys, lists, lives, odd_text, rows_kept,
+    tokens, whole, workflows,
 };
 use mainspring_store::{Memory, Postgres, Sqlite};
 
@@ -56,11 +56,25 @@ suite! {
     history::history_is_ordered_and_append_only,
     history::a_number_may_be_used_again_after_a_refused_start,
     history::logs_are_kept_by_attempt,
+    groups::a_group_is_read_as_it_was_written,
+    groups::a_run_comes_with_the_instances_that_are_no_success,
+    groups::a_large_run_comes_with_the_same,
+    groups::a_groups_row_says_how_many_instances_to_look_for,
+    groups::instances_are_listed_in_pages,
+    groups::outputs_of_instances_are_read_in_pages,
+    groups::a_page_of_large_outputs_is_shorter,
+    groups::instances_that_go_back_leave_their_attempts_to_the_history,
+    groups::instances_of_an_unknown_run_do_not_go_back,
+    cache::a_cached_success_is_read_as_it_was_written,
+    cache::a_later_success_replaces_the_former,
+    cache::what_has_expired_is_dropped,
+    cache::what_names_a_blob_goes_with_its_run,
     lists::unfinished_runs_are_listed_oldest_first,
     lists::runs_are_listed_newest_first_in_pages,
     lists::runs_are_filtered_by_status_and_workflow,
     lists::runs_are_filtered_by_age,
     lists::runs_are_filtered_by_labels,
+    lists::those_of_some_runs_that_are_stored,
     changes::runs_are_read_in_the_order_of_their_stamps,
     workflows::the_last_word_on_a_workflow_stands,
     workflows::workflows_that_are_not_hidden_are_listed_by_name,

@@ -2,15 +2,21 @@
 
 use crate::sim::executors::Executors;
 use crate::sim::life::Order;
+use crate::sim::outputs::Blobs;
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::record::{Record, everything};
 use crate::sim::promises::rows::row_of;
-use mainspring_core::ids::{RunId, Ticket};
+use crate::sim::store::whole;
+use mainspring_core::evaluate::{Asked, Question};
+use mainspring_core::ids::{RunId, RunKey, TaskNo, TaskRef, Ticket};
+use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::TaskRow;
 use mainspring_core::launch::StartAttempt;
+use mainspring_core::spec::definition::Each;
+use mainspring_core::work::Launch;
 use mainspring_core::world::batch::Effect;
 use mainspring_store::Model;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
 pub struct Acts {
@@ -56,40 +62,94 @@ impl Acts {
                     format!("run {run} ended {ended} times, announced {times} times")
                 })
             }
+            Order::Effect(Effect::Evaluate(question)) => check_question(model, question),
             Order::Effect(Effect::Reattach(..)) | Order::OnlyThese(_) => Ok(()),
         }
     }
 }
 
-fn durable_rows(model: &Model, ticket: Ticket) -> Option<Vec<TaskRow>> {
+/// Whether a task runs is asked before anything is stored of it, and a list when its group is.
+fn check_question(model: &Model, question: &Question) -> Check {
+    let rows = durable_rows(model, question.run).unwrap_or_default();
+    let fact = |no| row_of(&rows, TaskRef::plain(no)).map_or(Fact::None, |row| row.fact);
+    let said = || format!("asked: {:?}", question.what);
+    match question.what {
+        Asked::Opening(no) => Promise::Conditions.ensure(fact(no) != Fact::Delayed, said),
+        Asked::Items(no) | Asked::Noops { task: no, .. } | Asked::List { task: no, .. } => {
+            Promise::DurableFirst.ensure(fact(no) != Fact::None || was_asked_back(&rows, no), said)
+        }
+        Asked::RunOutput => Ok(()),
+    }
+}
+
+/// It went back since the question was asked.
+fn was_asked_back(rows: &[TaskRow], no: TaskNo) -> bool {
+    row_of(rows, TaskRef::plain(no)).is_some_and(|row| row.group.is_some())
+}
+
+fn durable_rows(model: &Model, run: RunKey) -> Option<Vec<TaskRow>> {
     let heads = model.runs(&everything());
-    let (head, _) = heads.iter().find(|(head, _)| head.key == ticket.run)?;
-    Some(model.run(head.id)?.tasks)
+    let (head, _) = heads.iter().find(|(head, _)| head.key == run)?;
+    Some(whole(model, head.id)?.tasks)
 }
 
 fn durable_row(model: &Model, ticket: Ticket) -> Option<TaskRow> {
-    row_of(&durable_rows(model, ticket)?, ticket.task.no).cloned()
+    row_of(&durable_rows(model, ticket.run)?, ticket.task).cloned()
 }
 
 /// What was put out after the dispatch may be told as well: an attempt that never started is
-/// started with what there is then.
+/// started with what there is then. What was taken back since may be told too.
 fn check_told(model: &Model, start: &StartAttempt) -> Check {
-    let rows = durable_rows(model, start.ticket).unwrap_or_default();
-    let attempt = row_of(&rows, start.ticket.task.no).and_then(|row| row.attempt.as_ref());
+    let rows = durable_rows(model, start.ticket.run).unwrap_or_default();
+    let attempt = row_of(&rows, start.ticket.task).and_then(|row| row.attempt.as_ref());
     let Some(attempt) = attempt else { return Ok(()) };
     Promise::Told.ensure(start.attempt == attempt.number, || {
         format!("{:?} is told that it is attempt {}", start.ticket, start.attempt)
     })?;
-    for (upstream, told) in &start.upstream {
-        let row = row_of(&rows, *upstream);
+    let edges = &start.around.definition.task(start.ticket.task.no).depends_on;
+    let told: BTreeSet<TaskNo> = start.around.upstream.iter().map(|upstream| upstream.no).collect();
+    let all = edges.iter().all(|edge| told.contains(&edge.upstream));
+    Promise::Told.ensure(all, || format!("{:?} is told of {told:?}", start.ticket))?;
+    for upstream in &start.around.upstream {
+        let row = row_of(&rows, TaskRef::plain(upstream.no));
         let output = row.and_then(|row| row.output.as_ref());
-        let before = row.and_then(|row| row.settled_at) < Some(attempt.dispatched_at);
-        let holds = told.as_ref() == output || (told.is_none() && !before);
+        let settled_at = row.and_then(|row| row.settled_at);
+        let before = settled_at.is_some_and(|at| at < attempt.dispatched_at);
+        let told = upstream.output.as_ref();
+        let holds = told == output || !before;
         Promise::Told.ensure(holds, || {
-            format!("{:?} is not told what {upstream:?} put out", start.ticket)
+            format!("{:?} is not told what {:?} put out", start.ticket, upstream.no)
         })?;
     }
     Ok(())
+}
+
+/// What reaches the executor: an instance is told which one it is, and its item.
+pub fn check_launch(model: &Model, blobs: &Blobs, start: &StartAttempt, launch: &Launch) -> Check {
+    let rows = durable_rows(model, start.ticket.run).unwrap_or_default();
+    let TaskRef { no, index: Some(index) } = start.ticket.task else { return Ok(()) };
+    let own = row_of(&rows, TaskRef::plain(no)).filter(|row| row.fact == Fact::Open);
+    let (Some(group), true) =
+        (own.and_then(|row| row.group.as_ref()), is_live(model, start.ticket))
+    else {
+        return Ok(());
+    };
+    let input: serde_json::Value = launch.input.to_value();
+    let mut expected = vec![("index", index.into()), ("count", group.count.into())];
+    let fan_out = start.around.definition.task(no).fan_out.as_ref();
+    if let Some(Each::From(path)) = fan_out.and_then(|fan_out| fan_out.foreach.as_ref()) {
+        let source = row_of(&rows, TaskRef::plain(path.task)).and_then(|row| row.output.as_ref());
+        let list = source.map(|output| blobs.value(start.around.run, output).to_value());
+        let items = list.as_ref().and_then(serde_json::Value::as_array);
+        let times = group.count as usize / items.map_or(1, |items| items.len().max(1));
+        let item = items.and_then(|items| items.get(index as usize / times.max(1)));
+        expected.extend(item.map(|item| ("item", item.clone())));
+        Promise::Told.ensure(item.is_some(), || format!("{:?} has no item", start.ticket))?;
+    }
+    Promise::Told
+        .ensure(expected.iter().all(|(name, value)| input.get(name) == Some(value)), || {
+            format!("{:?} is told {input}, should be {expected:?}", start.ticket)
+        })
 }
 
 /// Whether the ticket names what is durably the live attempt of its task.

@@ -4,10 +4,12 @@ use crate::sim::library::Library;
 use crate::sim::people::{self, meant};
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::rows::row_of;
+use crate::sim::store::whole;
 use crate::sim::tally::Tally;
-use mainspring_core::ids::{RunId, TaskNo};
+use mainspring_core::ids::{RunId, TaskRef};
 use mainspring_core::kernel::fact::Fact;
-use mainspring_core::kernel::row::{RunStatus, Stopping};
+use mainspring_core::kernel::group::Closed;
+use mainspring_core::kernel::row::{RunStatus, Stopping, TaskRow};
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::input::{Command, Order, Refusal, Reply, Verb};
 use mainspring_store::{Model, StoredRun};
@@ -19,6 +21,7 @@ pub enum Asked {
     Trigger,
     Command(Command),
     Report,
+    Answer,
 }
 
 /// A question that waits for its answer.
@@ -75,7 +78,7 @@ pub fn check(
         }
     }
     for (run, orders) in orders {
-        let stored = model.run(run);
+        let stored = whole(model, run);
         let stored = stored.ok_or_else(|| Promise::AnsweredLast.broken("run not stored"))?;
         // With several in one commit the later ones may have undone the earlier.
         if let [(command, at)] = orders.as_slice() {
@@ -91,8 +94,9 @@ fn count(question: &Question, answer: &Answer, tally: &mut Tally) {
     match (&question.asked, answer) {
         (_, Err(refusal)) => tally.count(("refusal", refusal.code(), "")),
         (Asked::Command(command), Ok(_)) => {
-            let group = match command.order {
+            let group = match &command.order {
                 Order::Run(_) => "run order",
+                Order::Task(named, _) if named.index.is_some() => "instance order",
                 Order::Task(..) | Order::RetryTasks(_) => "task order",
             };
             tally.count((group, people::word(&command.order), "done"));
@@ -106,7 +110,7 @@ fn is_force(order: &Order) -> bool {
     matches!(order, Order::Run(Verb::ForceCancel) | Order::Task(_, Verb::ForceCancel))
 }
 
-fn is_reflected(run: &StoredRun, meant: (Verb, Option<Vec<TaskNo>>), at: Timestamp) -> bool {
+fn is_reflected(run: &StoredRun, meant: (Verb, Option<Vec<TaskRef>>), at: Timestamp) -> bool {
     let status = run.progress.status;
     // A timeout in the same commit overrules everybody.
     let winding_down = run.progress.cancel.is_some();
@@ -119,16 +123,29 @@ fn is_reflected(run: &StoredRun, meant: (Verb, Option<Vec<TaskNo>>), at: Timesta
         (Verb::Pause, None) => status == RunStatus::Paused,
         (Verb::Resume, None) => status != RunStatus::Paused,
         (Verb::Retry, None) => run.progress.opened_at >= Some(at),
-        (verb, Some(tasks)) => tasks.iter().all(|no| is_task_reflected(run, verb, *no)),
+        (verb, Some(tasks)) => tasks.iter().all(|task| is_task_reflected(run, verb, *task)),
     }
 }
 
-fn is_task_reflected(run: &StoredRun, verb: Verb, no: TaskNo) -> bool {
-    let Some(row) = row_of(&run.tasks, no) else { return false };
+fn is_task_reflected(run: &StoredRun, verb: Verb, task: TaskRef) -> bool {
+    let Some(row) = row_of(&run.tasks, task) else {
+        // Its group has gone back, and it with it.
+        return verb == Verb::Retry && task.index.is_some();
+    };
+    let closed = row.group.as_ref().and_then(|group| group.closed);
     match verb {
         Verb::Pause => row.hold.is_some() || row.fact.is_settled(),
         Verb::Resume => row.hold.is_none(),
-        Verb::Cancel => row.stopping == Some(Stopping::Cancel) || row.fact == Fact::Cancelled,
+        Verb::Cancel => {
+            let stops =
+                row.stopping == Some(Stopping::Cancel) || matches!(closed, Some(Closed::Cancel(_)));
+            stops || row.fact == Fact::Cancelled
+        }
+        // One that fails fast has failed, whoever hurries it.
+        Verb::ForceCancel if closed == Some(Closed::FailFast) => {
+            let is_live = |row: &&TaskRow| row.task.no == task.no && row.fact.is_live();
+            !run.tasks.iter().any(|row| is_live(&row))
+        }
         Verb::ForceCancel => row.fact == Fact::Cancelled,
         Verb::Retry => !matches!(row.fact, Fact::Failed | Fact::Cancelled),
     }

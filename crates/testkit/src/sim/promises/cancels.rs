@@ -2,7 +2,7 @@
 
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::record::Turn;
-use mainspring_core::ids::TaskNo;
+use mainspring_core::ids::{TaskNo, TaskRef};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{RunStatus, Stopping, TaskRow};
 use mainspring_core::spec::definition::When;
@@ -17,13 +17,27 @@ pub fn check(turn: &Turn<'_>) -> Check {
     }
     let reached = reached(turn);
     for row in &turn.after.tasks {
-        let before = turn.row_before(row.task.no);
+        let before = turn.row_before(row.task);
         let new = is_cancelled(row) && !before.is_some_and(is_cancelled);
-        Promise::CancelReach.ensure(!new || reached.contains(&row.task.no), || {
-            format!("{} was cancelled and nobody had asked", turn.name(row.task.no))
+        if !new || reached.contains(&row.task.no) || is_by_instances(turn, row) {
+            continue;
+        }
+        let asked = turn.failed_fast(row.task) || was_named(turn, row.task);
+        Promise::CancelReach.ensure(asked, || {
+            format!("{} was cancelled and nobody had asked", turn.name(row.task))
         })?;
     }
     Ok(())
+}
+
+/// A group of which somebody cancelled an instance, be it long ago.
+fn is_by_instances(turn: &Turn<'_>, row: &TaskRow) -> bool {
+    row.task.index.is_none() && turn.instances(row.task.no).any(is_cancelled)
+}
+
+/// One instance by its index.
+fn was_named(turn: &Turn<'_>, task: TaskRef) -> bool {
+    task.index.is_some() && turn.orders.iter().any(|order| order.task == Some(task))
 }
 
 fn is_cancelled(row: &TaskRow) -> bool {
@@ -41,7 +55,8 @@ fn check_winding_down(turn: &Turn<'_>) -> Check {
 fn reached(turn: &Turn<'_>) -> BTreeSet<TaskNo> {
     let is_cancel = |verb| matches!(verb, Verb::Cancel | Verb::ForceCancel);
     let cancels = turn.orders.iter().filter(|order| is_cancel(order.verb));
-    let mut reached: BTreeSet<TaskNo> = cancels.filter_map(|order| order.task).collect();
+    let whole = cancels.filter_map(|order| order.task.filter(|task| task.index.is_none()));
+    let mut reached: BTreeSet<TaskNo> = whole.map(|task| task.no).collect();
     // Sketches name only what stands above: one pass is enough.
     for (position, task) in turn.definition.tasks.iter().enumerate() {
         let edges = task.depends_on.iter();

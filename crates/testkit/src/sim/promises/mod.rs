@@ -42,12 +42,25 @@
 //! | `ever_started` is for good, whoever said so | ever-started | `rows`, `outside` |
 //! | what `stopping` makes of the end | stopping | `rows` |
 //! | permits follow from rows; counts are indexes | indexes, counts | core's own `verify`, `runs` |
+//! | a group's row: counts, cursor, each index once | group, opened-once | `groups`, `lists` |
+//! | zero items: success with `[]`; a bad reference fails the task | opened-once | `lists` |
+//! | a crash neither repeats nor forgets an instance | opened-once, numbers, begun-once | `groups`, `rows` |
+//! | at most `concurrency` instances at a time | at-once | `groups` |
+//! | `fail_fast` cancels the rest | fail-fast | `groups` |
+//! | how a group ends, by its strategy | group-end | `groups` |
+//! | fan-in: in index order, null where one has none | fan-in, put-out | `lists` |
+//! | conditions: evaluated once, false means skipped | conditions | `lists` |
+//! | an instance is told its index, count and item | told | `acts` |
+//! | a question that is not open takes no answer | heeded | `inputs` |
+//! | history is append-only, also when a group goes back | history | `record` |
 //! | the same text twice makes no new version | versions | `outside` |
 //! | readers can tell what is newer | stamps | `record` |
 
 pub mod record;
 pub mod runs;
 pub mod rows;
+pub mod groups;
+pub mod lists;
 pub mod cancels;
 pub mod retries;
 pub mod starts;

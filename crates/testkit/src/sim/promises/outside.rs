@@ -5,6 +5,7 @@ use crate::sim::library::Library;
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::acts::is_live;
 use crate::sim::promises::record::{Record, everything};
+use crate::sim::store::whole;
 use mainspring_core::error::ErrorClass;
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{AttemptEnd, RunStatus, TaskRow};
@@ -13,6 +14,7 @@ use mainspring_core::spec::definition::Task;
 use mainspring_core::time::Timestamp;
 use mainspring_core::view::words::words;
 use mainspring_core::world::World;
+use mainspring_core::world::run::Run;
 use mainspring_store::Model;
 use std::collections::BTreeMap;
 
@@ -28,7 +30,7 @@ pub fn check_gone(model: &Model, executors: &Executors, record: &Record) -> Chec
 /// An end that could be told by nobody but the work itself says that it had begun.
 pub fn check_begun(model: &Model, executors: &Executors) -> Check {
     for (head, _) in model.runs(&everything()) {
-        let run = model.run(head.id).expect("listed runs exist");
+        let run = whole(model, head.id).expect("listed runs exist");
         for row in run.tasks.iter().filter(|row| !row.ever_started) {
             let Some(attempt) = &row.attempt else { continue };
             let told = match &attempt.end {
@@ -55,7 +57,7 @@ pub fn check_limits(model: &Model, library: &Library, limits: &[(String, u32)]) 
         for (tier, max) in &definition.tiers {
             bounds.insert(format!("{}/{tier}", head.workflow), *max);
         }
-        let run = model.run(head.id).expect("listed runs exist");
+        let run = whole(model, head.id).expect("listed runs exist");
         for row in run.tasks.iter().filter(|row| row.fact.is_live()) {
             let tier = definition.task(row.task.no).tier.as_ref();
             let tier = tier.map(|tier| format!("{}/{tier}", head.workflow));
@@ -90,12 +92,29 @@ pub fn check_views(world: &World, model: &Model, now: Timestamp) -> Check {
         let Some(stored) = model.run(run.head.id) else { continue };
         let definition = &run.blueprint.definition;
         let mut rows = Rows::new(definition.tasks.len());
-        stored.tasks.iter().for_each(|row| rows.put(row.clone()));
+        let plain = stored.tasks.iter().filter(|row| row.task.index.is_none());
+        plain.for_each(|row| rows.put(row.clone()));
         let theirs = words(run.blueprint.shape(), &stored.progress, &rows, now);
         let ours = words(run.blueprint.shape(), &run.progress, &run.rows, now);
         Promise::Views.ensure(theirs == ours, || format!("owner: {ours:?}, others: {theirs:?}"))?;
+        check_memory(run, &stored.tasks)?;
     }
     Ok(())
+}
+
+/// At rest memory holds what is stored, but for outputs that nobody reads any more.
+fn check_memory(run: &Run, stored: &[TaskRow]) -> Check {
+    let without_output = |row: &TaskRow| TaskRow { output: None, ..row.clone() };
+    let key = run.head.key.0;
+    for row in stored {
+        let ours = run.row(row.task).map(without_output);
+        let same = ours.as_ref() == Some(&without_output(row));
+        Promise::Views.ensure(same, || format!("run {key}: {ours:?} in memory, stored {row:?}"))?;
+    }
+    let count = run.all_rows().count();
+    Promise::Views.ensure(count == stored.len(), || {
+        format!("run {key}: {count} rows in memory, {} are stored", stored.len())
+    })
 }
 
 /// When everything due has been looked at, nothing may be left over its time.
@@ -110,7 +129,7 @@ pub fn check_timeouts(model: &Model, library: &Library, now: Timestamp) -> Check
         Promise::Timeouts.ensure(!open || due.is_none_or(|due| due > now), || {
             format!("run {} should have been stopped at {due:?}", head.key.0)
         })?;
-        let run = model.run(head.id).expect("listed runs exist");
+        let run = whole(model, head.id).expect("listed runs exist");
         for row in run.tasks.iter().filter(|row| row.stopping.is_none()) {
             let due = runs_out(row, definition.task(row.task.no));
             Promise::Timeouts.ensure(due.is_none_or(|due| due > now), || {

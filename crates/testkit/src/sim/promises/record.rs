@@ -1,12 +1,16 @@
 //! What has been seen durable so far, and the comparison of each commit with it.
 
+use crate::sim::executors::Executors;
 use crate::sim::library::Library;
 use crate::sim::oracle::Reading;
+use crate::sim::outputs::Blobs;
 use crate::sim::promise::{Check, Promise};
-use crate::sim::promises::{cancels, retries, rows, runs, starts};
+use crate::sim::promises::{cancels, groups, lists, retries, rows, runs, starts};
+use crate::sim::store::whole;
 use crate::sim::tally::Tally;
-use mainspring_core::ids::{AttemptId, RunId, TaskNo};
+use mainspring_core::ids::{AttemptId, RunId, TaskNo, TaskRef};
 use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::group::{Closed, Group};
 use mainspring_core::kernel::row::{Attempt, AttemptEnd, AttemptRow, RunProgress, TaskRow};
 use mainspring_core::spec::definition::Definition;
 use mainspring_core::time::Timestamp;
@@ -19,14 +23,14 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Past {
     pub progress: RunProgress,
-    pub rows: BTreeMap<TaskNo, TaskRow>,
+    pub rows: BTreeMap<TaskRef, TaskRow>,
     /// When the batch that made it so was taken.
     taken: u64,
 }
 
 impl Past {
     pub fn fact(&self, no: TaskNo) -> Fact {
-        self.rows.get(&no).map_or(Fact::None, |row| row.fact)
+        self.rows.get(&TaskRef::plain(no)).map_or(Fact::None, |row| row.fact)
     }
 }
 
@@ -35,7 +39,7 @@ impl Past {
 pub struct Ordered {
     moment: u64,
     pub verb: Verb,
-    pub task: Option<TaskNo>,
+    pub task: Option<TaskRef>,
 }
 
 #[derive(Debug, Default)]
@@ -46,13 +50,22 @@ pub struct Record {
     pub finals: BTreeMap<RunId, u32>,
     runs: BTreeMap<RunId, Past>,
     ends: BTreeMap<AttemptId, AttemptEnd>,
-    attempts: BTreeSet<AttemptId>,
+    attempts: BTreeMap<AttemptId, RunId>,
     orders: BTreeMap<RunId, Vec<Ordered>>,
     stamp: u64,
     /// Counts commands and batches, so that it is known which came first.
     moment: u64,
     /// When the pending batch was taken.
     taken: u64,
+}
+
+/// What is known beside what is stored.
+#[derive(Clone, Copy)]
+pub struct Outside<'a> {
+    pub library: &'a Library,
+    pub executors: &'a Executors,
+    pub blobs: &'a Blobs,
+    pub now: Timestamp,
 }
 
 /// A run as it is durable now.
@@ -74,7 +87,8 @@ pub struct Turn<'a> {
     /// Attempts that were not durable before.
     pub new: BTreeSet<AttemptId>,
     /// Attempts that have ended and had not before.
-    pub ended: Vec<(TaskNo, &'a Attempt)>,
+    pub ended: Vec<(TaskRef, &'a Attempt)>,
+    pub outside: Outside<'a>,
     pub now: Timestamp,
 }
 
@@ -99,12 +113,52 @@ impl Turn<'_> {
         self.orders.iter().any(|order| order.verb == verb && order.task.is_none())
     }
 
-    pub fn row_before(&self, no: TaskNo) -> Option<&TaskRow> {
-        self.before?.rows.get(&no)
+    pub fn row_before(&self, task: TaskRef) -> Option<&TaskRow> {
+        self.before?.rows.get(&task)
     }
 
-    pub fn name(&self, no: TaskNo) -> String {
-        format!("{} of run {}", self.definition.task(no).name, self.after.head.key.0)
+    /// What a group's own row says now.
+    pub fn group(&self, no: TaskNo) -> Option<&Group> {
+        self.reading.row(no)?.group.as_deref()
+    }
+
+    pub fn group_before(&self, no: TaskNo) -> Option<&Group> {
+        self.row_before(TaskRef::plain(no))?.group.as_deref()
+    }
+
+    /// The rows of a group's instances.
+    pub fn instances(&self, no: TaskNo) -> impl Iterator<Item = &TaskRow> {
+        let rows = self.after.tasks.iter();
+        rows.filter(move |row| row.task.no == no && row.task.index.is_some())
+    }
+
+    /// Another instance of its group has failed, or had.
+    pub fn failed_fast(&self, task: TaskRef) -> bool {
+        let closed = |group: Option<&Group>| {
+            group.is_some_and(|group| group.closed == Some(Closed::FailFast))
+        };
+        task.index.is_some() && (closed(self.group(task.no)) || closed(self.group_before(task.no)))
+    }
+
+    pub fn name(&self, task: impl Into<Place>) -> String {
+        let Place(TaskRef { no, index }) = task.into();
+        let index = index.map_or_else(String::new, |index| format!("/{index}"));
+        format!("{}{index} of run {}", self.definition.task(no).name, self.after.head.key.0)
+    }
+}
+
+/// A task or an instance, to be named.
+pub struct Place(TaskRef);
+
+impl From<TaskNo> for Place {
+    fn from(no: TaskNo) -> Self {
+        Self(TaskRef::plain(no))
+    }
+}
+
+impl From<TaskRef> for Place {
+    fn from(task: TaskRef) -> Self {
+        Self(task)
     }
 }
 
@@ -114,13 +168,13 @@ pub fn everything() -> RunsQuery {
 
 impl Record {
     /// A command is about to be applied; without tasks it is about the run as a whole.
-    pub fn ordered(&mut self, run: RunId, verb: Verb, tasks: Option<&[TaskNo]>) {
+    pub fn ordered(&mut self, run: RunId, verb: Verb, tasks: Option<&[TaskRef]>) {
         self.moment += 1;
         let order = |task| Ordered { moment: self.moment, verb, task };
         let orders = self.orders.entry(run).or_default();
         match tasks {
             None => orders.push(order(None)),
-            Some(tasks) => orders.extend(tasks.iter().map(|no| order(Some(*no)))),
+            Some(tasks) => orders.extend(tasks.iter().map(|task| order(Some(*task)))),
         }
     }
 
@@ -139,8 +193,7 @@ impl Record {
     pub fn check_commit(
         &mut self,
         model: &Model,
-        library: &Library,
-        now: Timestamp,
+        outside: Outside<'_>,
         tally: &mut Tally,
     ) -> Check {
         let mut found = BTreeSet::new();
@@ -148,7 +201,7 @@ impl Record {
         for (head, progress) in model.runs(&everything()) {
             found.insert(head.id);
             stamp = stamp.max(progress.stamp);
-            let run = model.run(head.id).expect("listed runs exist");
+            let run = whole(model, head.id).expect("listed runs exist");
             if self.is_unchanged(&run) {
                 continue;
             }
@@ -156,8 +209,8 @@ impl Record {
                 format!("run {} changed with stamp {}", head.key.0, progress.stamp)
             })?;
             let history = model.attempts(head.key);
-            let definition = library.of(model, &head);
-            self.check_run(&Stored { run, history, definition }, now, tally)?;
+            let definition = outside.library.of(model, &head);
+            self.check_run(&Stored { run, history, definition }, outside, tally)?;
         }
         self.stamp = stamp;
         let lost = self.accepted.iter().find(|id| !found.contains(id));
@@ -170,13 +223,13 @@ impl Record {
         })
     }
 
-    fn check_run(&mut self, stored: &Stored, now: Timestamp, tally: &mut Tally) -> Check {
+    fn check_run(&mut self, stored: &Stored, outside: Outside<'_>, tally: &mut Tally) -> Check {
         let Stored { run, history, definition } = stored;
         let id = run.head.id;
         let known = |attempt: &Attempt| self.ends.contains_key(&attempt.id);
-        let past = history.iter().map(|past| (past.task.no, &past.attempt));
-        let current = run.tasks.iter().filter_map(|row| Some((row.task.no, row.attempt.as_ref()?)));
-        let attempts: Vec<(TaskNo, &Attempt)> = past.chain(current).collect();
+        let past = history.iter().map(|past| (past.task, &past.attempt));
+        let current = run.tasks.iter().filter_map(|row| Some((row.task, row.attempt.as_ref()?)));
+        let attempts: Vec<(TaskRef, &Attempt)> = past.chain(current).collect();
         let over = attempts.iter().filter(|(_, attempt)| attempt.end.is_some() && !known(attempt));
         let since = self.runs.get(&id).map_or(0, |past| past.taken);
         let window = |order: &&Ordered| order.moment > since && order.moment <= self.taken;
@@ -188,28 +241,40 @@ impl Record {
             definition,
             reading: Reading::new(definition, run.tasks.iter()),
             orders: self.orders.get(&id).into_iter().flatten().filter(window).copied().collect(),
-            new: ids.clone().filter(|id| !self.attempts.contains(id)).collect(),
+            new: ids.clone().filter(|id| !self.attempts.contains_key(id)).collect(),
             ended: over.copied().collect(),
-            now,
+            outside,
+            now: outside.now,
         };
-        runs::check(&turn, tally)?;
-        rows::check(&turn)?;
-        cancels::check(&turn)?;
-        retries::check(&turn)?;
-        starts::check(&turn)?;
+        check_turn(&turn, tally)?;
+        self.check_history(id, &ids.clone().collect(), outside.executors)?;
         let was_final = turn.before.is_some_and(|past| past.progress.status.is_final());
         let ends_now =
             run.progress.status.is_final() && (!was_final || turn.was_asked(Verb::Retry));
         let ends: Vec<_> = attempts.iter().map(|(_, attempt)| (*attempt).clone()).collect();
-        self.attempts.extend(ids);
+        self.attempts.extend(ids.map(|attempt| (attempt, id)));
         ends.iter().try_for_each(|attempt| self.check_end(attempt))?;
         if ends_now {
             *self.finals.entry(id).or_default() += 1;
         }
-        let rows = run.tasks.iter().map(|row| (row.task.no, row.clone())).collect();
+        let rows = run.tasks.iter().map(|row| (row.task, row.clone())).collect();
         let past = Past { progress: run.progress.clone(), rows, taken: self.taken };
         self.runs.insert(id, past);
         Ok(())
+    }
+
+    /// An attempt that was durable once is in its row or in the history for good, unless it was
+    /// refused: then its number is used again.
+    fn check_history(
+        &self,
+        run: RunId,
+        found: &BTreeSet<AttemptId>,
+        executors: &Executors,
+    ) -> Check {
+        let known = self.attempts.iter().filter(|(_, of)| **of == run).map(|(id, _)| id);
+        let mut lost = known.filter(|id| !found.contains(id) && !executors.refused.contains(id));
+        let lost = lost.next();
+        Promise::History.ensure(lost.is_none(), || format!("attempt {lost:?} is nowhere"))
     }
 
     fn check_end(&mut self, attempt: &Attempt) -> Check {
@@ -225,4 +290,15 @@ impl Record {
             }),
         }
     }
+}
+
+/// Everything that is looked at of one run.
+fn check_turn(turn: &Turn<'_>, tally: &mut Tally) -> Check {
+    runs::check(turn, tally)?;
+    rows::check(turn)?;
+    groups::check(turn)?;
+    lists::check(turn, tally)?;
+    cancels::check(turn)?;
+    retries::check(turn)?;
+    starts::check(turn)
 }

@@ -3,19 +3,21 @@
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::record::Turn;
 use mainspring_core::error::ErrorClass;
-use mainspring_core::ids::TaskNo;
+use mainspring_core::ids::{TaskNo, TaskRef};
 use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::group::Group;
 use mainspring_core::kernel::row::{Attempt, AttemptEnd, Stopping, TaskRow};
 use mainspring_core::spec::definition::{OnLost, Task};
 use mainspring_core::time::Span;
 use mainspring_core::world::input::Verb;
+use std::collections::BTreeSet;
 
 /// A task survives this many losses.
 const LOSSES: u32 = 3;
 
 pub fn check(turn: &Turn<'_>) -> Check {
     for row in &turn.after.tasks {
-        if turn.row_before(row.task.no) == Some(row) {
+        if turn.row_before(row.task) == Some(row) {
             continue;
         }
         check_shape(turn, row)?;
@@ -25,18 +27,30 @@ pub fn check(turn: &Turn<'_>) -> Check {
         check_refused(turn, row)?;
         check_stopping(turn, row)?;
         check_patience(turn, row)?;
-        let before = turn.row_before(row.task.no);
+        let before = turn.row_before(row.task).filter(|_| is_same_opening(turn, row.task));
         let forgot = before.is_some_and(|before| before.ever_started) && !row.ever_started;
-        Promise::EverStarted.ensure(!forgot, || turn.name(row.task.no))?;
+        Promise::EverStarted.ensure(!forgot, || turn.name(row.task))?;
     }
+    let after: BTreeSet<TaskRef> = turn.after.tasks.iter().map(|row| row.task).collect();
     let before = turn.before.into_iter().flat_map(|past| past.rows.keys());
-    let mut lost = before.filter(|no| turn.after.tasks.iter().all(|row| row.task.no != **no));
-    Promise::Rows.ensure(lost.next().is_none(), || "a row is gone".to_owned())
+    // Instances go with their group when that goes back.
+    let stays = |task: &&TaskRef| task.index.is_none() || !turn.was_asked(Verb::Retry);
+    let lost = before.filter(stays).find(|task| !after.contains(task));
+    Promise::Rows.ensure(lost.is_none(), || {
+        format!("a row is gone: {:?}", lost.map(|task| turn.name(*task)))
+    })
+}
+
+/// An instance of a group that has gone back and opened again begins anew.
+fn is_same_opening(turn: &Turn<'_>, task: TaskRef) -> bool {
+    let numbered_from = |group: &Group| group.numbered_from;
+    let now = turn.group(task.no).map(numbered_from);
+    task.index.is_none() || now == turn.group_before(task.no).map(numbered_from)
 }
 
 fn check_shape(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let ensure = |holds: bool, what: &str| {
-        Promise::Rows.ensure(holds, || format!("{}: {what}", turn.name(row.task.no)))
+        Promise::Rows.ensure(holds, || format!("{}: {what}", turn.name(row.task)))
     };
     let settled = row.fact.is_settled();
     ensure((row.fact == Fact::Delayed) == row.until.is_some(), "delayed without a time")?;
@@ -45,7 +59,17 @@ fn check_shape(turn: &Turn<'_>, row: &TaskRow) -> Check {
     ensure(row.fact.is_live() || row.stopping.is_none(), "nothing is there to be stopped")?;
     let live = row.attempt.as_ref().is_some_and(|attempt| attempt.end.is_none());
     ensure(live == row.fact.is_live(), "live and ended at once")?;
-    ensure(row.output.is_none() || row.fact == Fact::Success, "an output without a success")
+    let is_group = row.group.is_some();
+    let puts_out = row.fact == Fact::Success || (is_group && row.fact == Fact::Failed);
+    ensure(row.output.is_none() || puts_out, "an output without a success")?;
+    ensure(row.error.is_none() || row.fact == Fact::Failed, "an error without a failure")?;
+    ensure(row.task.index.is_none() || row.fact != Fact::None, "an instance of nothing")?;
+    let fans_out = turn.definition.task(row.task.no).fan_out.is_some();
+    ensure(
+        !is_group || (fans_out && row.task.index.is_none()),
+        "no group, and has the row of one",
+    )?;
+    ensure(row.fact != Fact::Open || is_group, "open, and no group")
 }
 
 /// Each dispatch that was not refused takes the next number.
@@ -56,9 +80,18 @@ fn check_numbers(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let current = row.attempt.as_ref().filter(|attempt| !refused(attempt));
     seen.extend(current.map(|attempt| attempt.number));
     seen.sort_unstable();
-    let gapless: Vec<u32> = (1..=row.attempts).collect();
-    Promise::Numbers
-        .ensure(seen == gapless, || format!("{}: attempts {seen:?}", turn.name(row.task.no)))
+    // What an instance used before its group went back is followed by what others used.
+    let first = if row.task.index.is_none() { 0 } else { numbered_from(turn, row.task.no) };
+    let (former, current): (Vec<u32>, Vec<u32>) = seen.iter().partition(|number| **number <= first);
+    let gapless: Vec<u32> = (first + 1..=row.attempts).collect();
+    let once = former.windows(2).all(|pair| pair[0] < pair[1]);
+    Promise::Numbers.ensure(once && current == gapless, || {
+        format!("{}: attempts {seen:?}, from {first} on", turn.name(row.task))
+    })
+}
+
+fn numbered_from(turn: &Turn<'_>, no: TaskNo) -> u32 {
+    turn.group(no).map_or(0, |group| group.numbered_from)
 }
 
 fn is_loss(attempt: &Attempt) -> bool {
@@ -70,17 +103,16 @@ fn is_failure(attempt: &Attempt) -> bool {
 }
 
 fn check_tries(turn: &Turn<'_>, row: &TaskRow) -> Check {
-    let no = row.task.no;
-    let task = turn.definition.task(no);
+    let task = turn.definition.task(row.task.no);
     let new = |counts: fn(&Attempt) -> bool| {
-        let ended = turn.ended.iter().filter(|(of, attempt)| *of == no && counts(attempt));
+        let ended = turn.ended.iter().filter(|(of, attempt)| *of == row.task && counts(attempt));
         u32::try_from(ended.count()).expect("few")
     };
     let (failures, losses) = (new(is_failure), new(is_loss));
-    let before = turn.row_before(no).map_or((0, 0), |row| (row.tries, row.losses));
+    let before = turn.row_before(row.task).map_or((0, 0), |row| (row.tries, row.losses));
     let counted = (row.tries, row.losses) == (before.0 + failures, before.1 + losses);
     let reset = turn.was_asked(Verb::Retry) && row.tries <= failures && row.losses <= losses;
-    let name = || format!("{}: {} tries, {} losses", turn.name(no), row.tries, row.losses);
+    let name = || format!("{}: {} tries, {} losses", turn.name(row.task), row.tries, row.losses);
     Promise::Tries.ensure(counted || reset, || format!("{}, before {before:?}", name()))?;
     Promise::Tries.ensure(row.tries <= task.retries.max + 1 && row.losses <= LOSSES + 1, name)?;
     let Some(attempt) = &row.attempt else { return Ok(()) };
@@ -98,7 +130,8 @@ fn check_losses(row: &TaskRow, attempt: &Attempt, task: &Task, name: &dyn Fn() -
     if row.fact == Fact::Failed && is_loss(attempt) {
         Promise::Tries.ensure(last, name)?;
     }
-    if row.fact == Fact::Delayed && is_loss(attempt) {
+    // An instance that a person asked for again has no losses.
+    if row.fact == Fact::Delayed && is_loss(attempt) && row.losses > 0 {
         Promise::Tries.ensure(row.losses <= LOSSES, name)?;
         return Promise::LostOnce.ensure(task.on_lost == OnLost::Retry, name);
     }
@@ -108,51 +141,69 @@ fn check_losses(row: &TaskRow, attempt: &Attempt, task: &Task, name: &dyn Fn() -
 fn check_delay(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let (Some(until), Some(attempt)) = (row.until, &row.attempt) else { return Ok(()) };
     let ended = attempt.finished_at.expect("what is delayed has ended");
-    let policy = &turn.definition.task(row.task.no).retries;
-    let holds = match &attempt.end {
-        Some(AttemptEnd::Refused(_)) => until > ended && until <= ended + Span::from_secs(30),
-        Some(AttemptEnd::Failed(_)) if is_loss(attempt) => {
-            until == ended + Span::from_secs(4_u64.pow(row.losses - 1))
-        }
-        Some(AttemptEnd::Failed(_)) => {
-            let grown = policy.delay.0.saturating_mul(2_u64.pow(row.tries - 1));
-            until == ended + Span(grown.min(policy.max_delay.0))
-        }
-        Some(AttemptEnd::Cancelled) => until == ended,
-        Some(AttemptEnd::Success | AttemptEnd::Abandoned) | None => false,
-    };
-    let before = turn.row_before(row.task.no).filter(|before| {
+    let before = turn.row_before(row.task).filter(|before| {
         before.until.is_some() && before.attempt.as_ref().map(|a| a.id) == Some(attempt.id)
     });
-    let same = before.is_none_or(|before| before.until == Some(until));
-    Promise::Delays.ensure(holds && same, || {
-        format!("{} is put off from {ended} to {until}", turn.name(row.task.no))
-    })
+    let holds = match before {
+        Some(before) => before.until == Some(until) || is_asked_again(turn, row),
+        None => is_delay(turn, row, attempt) || is_asked_again(turn, row),
+    };
+    Promise::Delays
+        .ensure(holds, || format!("{} is put off from {ended} to {until}", turn.name(row.task)))
+}
+
+/// As the policy says.
+fn is_delay(turn: &Turn<'_>, row: &TaskRow, attempt: &Attempt) -> bool {
+    let (Some(until), Some(ended)) = (row.until, attempt.finished_at) else { return false };
+    let policy = &turn.definition.task(row.task.no).retries;
+    match &attempt.end {
+        Some(AttemptEnd::Refused(_)) => until > ended && until <= ended + Span::from_secs(30),
+        Some(AttemptEnd::Failed(_)) if is_loss(attempt) => {
+            let earlier = row.losses.checked_sub(1);
+            earlier.is_some_and(|earlier| until == ended + Span::from_secs(4_u64.pow(earlier)))
+        }
+        Some(AttemptEnd::Failed(_)) => row.tries.checked_sub(1).is_some_and(|earlier| {
+            let grown = policy.delay.0.saturating_mul(2_u64.pow(earlier));
+            until == ended + Span(grown.min(policy.max_delay.0))
+        }),
+        Some(AttemptEnd::Cancelled) => until == ended,
+        Some(AttemptEnd::Success | AttemptEnd::Cached | AttemptEnd::Abandoned) | None => false,
+    }
+}
+
+/// An instance that a person asks for again is due at once.
+fn is_asked_again(turn: &Turn<'_>, row: &TaskRow) -> bool {
+    let anew = row.tries == 0 && row.losses == 0 && row.refusals == 0;
+    turn.was_asked(Verb::Retry)
+        && row.task.index.is_some()
+        && anew
+        && row.until.is_some_and(|until| until <= turn.now)
 }
 
 /// The time that refused starts take adds up, delays included.
 fn check_refused(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let (Some(until), Some(attempt)) = (row.until, &row.attempt) else { return Ok(()) };
-    let before = turn.row_before(row.task.no).filter(|before| is_current(before, attempt));
+    let before = turn.row_before(row.task).filter(|before| is_current(before, attempt));
     let (Some(before), Some(AttemptEnd::Refused(_))) = (before, &attempt.end) else {
         return Ok(());
     };
     let took = until.since(attempt.dispatched_at).0;
     let holds = !before.fact.is_live() || row.refused_for == Span(before.refused_for.0 + took);
     Promise::Delays.ensure(holds, || {
-        format!("{} was refused for {} so far", turn.name(row.task.no), row.refused_for)
+        format!("{} was refused for {} so far", turn.name(row.task), row.refused_for)
     })
 }
 
 /// The end of the attempt that the row had before, if that was live.
 fn check_stopping(turn: &Turn<'_>, row: &TaskRow) -> Check {
-    let no = row.task.no;
-    let Some(before) = turn.row_before(no).filter(|before| before.fact.is_live()) else {
+    let Some(before) = turn.row_before(row.task).filter(|before| before.fact.is_live()) else {
         return Ok(());
     };
     let Some(attempt) = &before.attempt else { return Ok(()) };
     let now = turn.ended.iter().find(|(_, ended)| ended.id == attempt.id);
-    let cancelled = turn.cancel_was_asked() || turn.after.progress.cancel.is_some();
+    let cancelled = turn.cancel_was_asked()
+        || turn.after.progress.cancel.is_some()
+        || turn.failed_fast(row.task);
     let holds = match (before.stopping, now.and_then(|(_, ended)| ended.end.as_ref())) {
         (Some(_), None) if is_current(row, attempt) => row.stopping.is_some(),
         (_, Some(AttemptEnd::Abandoned)) => turn.was_asked(Verb::ForceCancel),
@@ -169,13 +220,13 @@ fn check_stopping(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let gone = before.stopping == Some(Stopping::Cancel) && now.is_some();
     Promise::Stopping.ensure(holds && (!gone || cancels), || {
         let now = now.map(|(_, ended)| &ended.end);
-        format!("{} was stopping for {:?} and ended {now:?}", turn.name(no), before.stopping)
+        format!("{} was stopping for {:?} and ended {now:?}", turn.name(row.task), before.stopping)
     })
 }
 
 /// Nothing is stopped before its time is up.
 fn check_patience(turn: &Turn<'_>, row: &TaskRow) -> Check {
-    let before = turn.row_before(row.task.no);
+    let before = turn.row_before(row.task);
     let (Some(why), Some(attempt)) = (row.stopping, &row.attempt) else { return Ok(()) };
     let task = turn.definition.task(row.task.no);
     let due = match why {
@@ -189,7 +240,7 @@ fn check_patience(turn: &Turn<'_>, row: &TaskRow) -> Check {
     };
     let new = before.is_none_or(|before| before.stopping != row.stopping);
     Promise::Timeouts.ensure(!new || due.is_some_and(|due| due <= turn.now), || {
-        format!("{} was stopped for {why:?}, which was due at {due:?}", turn.name(row.task.no))
+        format!("{} was stopped for {why:?}, which was due at {due:?}", turn.name(row.task))
     })
 }
 
@@ -202,6 +253,6 @@ fn is_current(row: &TaskRow, attempt: &Attempt) -> bool {
 }
 
 /// Where a check needs the row of a task that may have none.
-pub fn row_of(rows: &[TaskRow], no: TaskNo) -> Option<&TaskRow> {
-    rows.iter().find(|row| row.task.no == no)
+pub fn row_of(rows: &[TaskRow], task: TaskRef) -> Option<&TaskRow> {
+    rows.iter().find(|row| row.task == task)
 }

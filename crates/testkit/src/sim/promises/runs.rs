@@ -6,7 +6,7 @@ use crate::sim::promises::record::Turn;
 use crate::sim::tally::Tally;
 use mainspring_core::ids::TaskNo;
 use mainspring_core::kernel::fact::Fact;
-use mainspring_core::kernel::row::{CancelCause, Counts, RunStatus};
+use mainspring_core::kernel::row::{CancelCause, Counts, RunStatus, TaskRow};
 use mainspring_core::kernel::rows::Rows;
 use mainspring_core::plan::dag::graph::Graph;
 use mainspring_core::plan::dag::plan::Shape;
@@ -79,9 +79,9 @@ fn check_cancel(turn: &Turn<'_>) -> Check {
 fn check_counts(turn: &Turn<'_>) -> Check {
     let total = u32::try_from(turn.definition.tasks.len()).expect("few tasks");
     let mut counts = Counts { total, ..Counts::default() };
-    for row in &turn.after.tasks {
+    for row in turn.after.tasks.iter().filter(|row| row.task.index.is_none()) {
         match row.fact {
-            Fact::Dispatched | Fact::Running => counts.live += 1,
+            Fact::Dispatched | Fact::Running | Fact::Open => counts.live += 1,
             Fact::Success => counts.success += 1,
             Fact::Failed => counts.failed += 1,
             Fact::Cancelled => counts.cancelled += 1,
@@ -97,7 +97,8 @@ fn check_words(turn: &Turn<'_>) -> Check {
     let definition = turn.definition;
     let graph = Graph::new(definition);
     let mut rows = Rows::new(definition.tasks.len());
-    turn.after.tasks.iter().for_each(|row| rows.put(row.clone()));
+    let plain = turn.after.tasks.iter().filter(|row| row.task.index.is_none());
+    plain.for_each(|row| rows.put(row.clone()));
     let shape = Shape { definition, graph: &graph };
     let progress = &turn.after.progress;
     let shown = words(shape, progress, &rows, turn.now);
@@ -148,7 +149,7 @@ fn check_settled(turn: &Turn<'_>) -> Check {
 
 /// What ran because something above it had ended or failed does not outlast that.
 fn check_footing(turn: &Turn<'_>) -> Check {
-    for row in &turn.after.tasks {
+    for row in turn.after.tasks.iter().filter(|row| row.task.index.is_none()) {
         if matches!(row.fact, Fact::None | Fact::Cancelled | Fact::Skipped) {
             continue;
         }
@@ -179,7 +180,8 @@ fn check_verdict(turn: &Turn<'_>) -> Check {
     })?;
     let mut standings = turn.reading.standings().iter();
     let settled = progress.cancel.is_some() || standings.all(|standing| standing.is_settled());
-    let live = turn.after.tasks.iter().any(|row| row.fact.is_live());
+    let is_live = |row: &TaskRow| row.fact.is_live() || row.fact == Fact::Open;
+    let live = turn.after.tasks.iter().any(is_live);
     Promise::Verdict.ensure(settled && !live, || {
         format!("run {} ended before its tasks", turn.after.head.key.0)
     })

@@ -3,6 +3,8 @@
 use crate::sim::oracle::Met;
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::record::Turn;
+use mainspring_core::ids::TaskRef;
+use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{RunStatus, TaskRow};
 use mainspring_core::world::input::Verb;
 
@@ -19,18 +21,24 @@ pub fn check(turn: &Turn<'_>) -> Check {
 /// A batch dispatches after everything else it does, so the rows beside the new attempt are
 /// those that it was decided on.
 fn check_new(turn: &Turn<'_>, row: &TaskRow) -> Check {
-    let name = || turn.name(row.task.no);
+    let name = || turn.name(row.task);
     let status = turn.after.progress.status;
-    let paused = status == RunStatus::Paused || row.hold.is_some();
-    Promise::PausedRests.ensure(!paused, name)?;
+    let group = turn.reading.row(row.task.no).filter(|_| row.task.index.is_some());
+    let held = row.hold.is_some() || group.is_some_and(|group| group.hold.is_some());
+    Promise::PausedRests.ensure(status != RunStatus::Paused && !held, name)?;
     Promise::CancelledRests.ensure(status == RunStatus::Running, name)?;
+    let open = group.is_none_or(|group| group.fact == Fact::Open);
+    Promise::Group.ensure(open, || format!("{} was started and its group is not open", name()))?;
     let unmet = turn.reading.dependencies(row.task.no).find(|(_, met)| *met != Met::Yes);
-    // What is put off was allowed to start once, and goes on whatever became of that.
-    let again = turn.row_before(row.task.no).is_some_and(|before| before.until.is_some());
+    // What is put off was allowed to start once, and goes on whatever became of that; so does a
+    // group that was open.
+    let was_open = turn.row_before(TaskRef::plain(row.task.no));
+    let again = turn.row_before(row.task).is_some_and(|before| before.until.is_some())
+        || row.task.index.is_some() && was_open.is_some_and(|group| group.fact == Fact::Open);
     Promise::Dependencies.ensure(again || unmet.is_none() || is_again(turn, row), || {
         format!("{} was started while {unmet:?}", name())
     })?;
-    let until = turn.row_before(row.task.no).and_then(|before| before.until);
+    let until = turn.row_before(row.task).and_then(|before| before.until);
     let at = row.attempt.as_ref().map(|attempt| attempt.dispatched_at);
     let waited = until.is_none() || at >= until || turn.was_asked(Verb::Retry);
     Promise::Delays.ensure(waited, || {
@@ -40,5 +48,5 @@ fn check_new(turn: &Turn<'_>, row: &TaskRow) -> Check {
 
 /// Its last attempt was live before this commit, so the end and the next start are in one.
 fn is_again(turn: &Turn<'_>, row: &TaskRow) -> bool {
-    turn.row_before(row.task.no).is_some_and(|before| before.fact.is_live())
+    turn.row_before(row.task).is_some_and(|before| before.fact.is_live())
 }

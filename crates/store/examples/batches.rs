@@ -1,62 +1,72 @@
-//! What a commit to PostgreSQL costs: batches of 1, 10, 100 and 1,000 runs, four row writes for
-//! each, and the steps of a chain.
+//! What a commit costs: batches of 1, 10, 100 and 1,000 runs, four row writes for each; the steps of
+//! a chain; a fan-out, 1,000 instances that begin and 1,000 that end in each; and what it costs to
+//! load that run afterwards.
 //!
 //! ```console
-//! $ cargo run --release -p mainspring-store --example postgres_batches
-//! $ cargo run --release -p mainspring-store --example postgres_batches -- postgres://user@host/db
+//! $ cargo run --release -p mainspring-store --example batches
+//! $ cargo run --release -p mainspring-store --example batches -- folder/for/a/new/file
+//! $ cargo run --release -p mainspring-store --example batches -- postgres://user@host/db
 //! ```
-//! Without a URL it starts a throw-away server with production settings, which must be installed.
-//! The database named by a URL must be an empty one: it is filled.
+//! Without a name it starts a throw-away PostgreSQL with production settings, which must be
+//! installed. The database named must be an empty one: it is filled.
 #![allow(clippy::print_stdout)]
 
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
 use mainspring_core::json::Json;
 use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::group::Group;
 use mainspring_core::kernel::row::{
     Attempt, AttemptEnd, Counts, RunHead, RunKind, RunProgress, RunStatus, TaskRow,
 };
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
-use mainspring_store::{Fence, Postgres, Store};
+use mainspring_store::{Fence, Postgres, Sqlite, Store};
 use mainspring_throwaway::{Durability, Server};
 use std::collections::BTreeMap;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Runtime};
 
 const SCHEDULER: SchedulerId = SchedulerId::from_bytes([1; 16]);
 const EACH: Duration = Duration::from_secs(5);
 
 fn main() {
     let server;
-    let url = match std::env::args().nth(1) {
-        Some(url) => url,
+    let store: Box<dyn Store> = match std::env::args().nth(1) {
+        Some(url) if url.starts_with("postgres") => Box::new(open(&url)),
+        Some(path) => Box::new(Sqlite::open(path.as_ref()).expect("the file can be opened")),
         None => {
             server = Server::start(Durability::Full);
-            server.create_database("bench")
+            Box::new(open(&server.create_database("bench")))
         }
     };
-    let mut bench = Bench::open(&url);
-    println!("{:>6} {:>12} {:>12} {:>12} {:>14}", "runs", "p50 ms", "mean ms", "runs/s", "rows/s");
+    let mut bench = Bench::of(store);
+    println!("{:>6} {:>12} {:>12} {:>12} {:>14}", "each", "p50 ms", "mean ms", "each/s", "rows/s");
     for size in [1, 10, 100, 1_000] {
         bench.batches(size);
     }
     bench.chain();
+    bench.fan_out();
+}
+
+fn open(url: &str) -> Postgres {
+    Postgres::open(url).expect("the database can be opened")
 }
 
 struct Bench {
-    store: Postgres,
+    store: Box<dyn Store>,
+    runtime: Runtime,
     fence: Fence,
     next: u64,
     stamp: u64,
 }
 
 impl Bench {
-    fn open(url: &str) -> Self {
-        let store = Postgres::open(url).expect("the database can be opened");
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    fn of(store: Box<dyn Store>) -> Self {
+        let runtime = Builder::new_current_thread().build().expect("a runtime");
         let registered = runtime.block_on(store.register(SCHEDULER)).expect("it registers");
         let (fence, next, stamp) = (registered.fence, registered.next_run, registered.next_stamp);
-        Self { store, fence, next, stamp }
+        Self { store, runtime, fence, next, stamp }
     }
 
     fn commit(&mut self, changes: Vec<Change>) -> Duration {
@@ -114,6 +124,42 @@ impl Bench {
         report("chain", 1, 3, times);
     }
 
+    /// Each commit opens some instances and ends those of the commit before; then the run is loaded.
+    fn fan_out(&mut self) {
+        const EACH_TIME: u32 = 1_000;
+        let number = self.next;
+        self.next += 1;
+        let accepted = Change::NewRun(head(number), self.progress(RunStatus::Running));
+        self.commit(vec![accepted]);
+        let (mut times, began) = (Vec::new(), Instant::now());
+        let mut opened = 0;
+        while began.elapsed() < EACH {
+            let group = Group { next: opened + EACH_TIME, success: opened, ..Group::of(u32::MAX) };
+            let group = Some(Box::new(group));
+            let group = TaskRow { group, ..TaskRow::new(TaskRef::plain(TaskNo(0))) };
+            let mut changes = vec![
+                Change::PutRun(key(number), self.progress(RunStatus::Running)),
+                Change::PutTask(key(number), group),
+            ];
+            let rows = (opened..opened + EACH_TIME).map(|at| instance(at, Fact::Dispatched));
+            let ended = opened.saturating_sub(EACH_TIME)..opened;
+            let rows = rows.chain(ended.map(|at| instance(at, Fact::Success)));
+            changes.extend(rows.map(|row| Change::PutTask(key(number), row)));
+            times.push(self.commit(changes));
+            opened += EACH_TIME;
+        }
+        report("fan", u64::from(EACH_TIME), 2 * u64::from(EACH_TIME), times);
+        let mut times = Vec::new();
+        for _ in 0..20 {
+            let began = Instant::now();
+            let found = self.runtime.block_on(self.store.run(head(number).id));
+            let found = found.expect("it can be read").expect("it is there");
+            assert_eq!(found.tasks.len(), 1 + EACH_TIME as usize, "the group and those at work");
+            times.push(began.elapsed());
+        }
+        report("load", 1, u64::from(opened), times);
+    }
+
     fn progress(&self, status: RunStatus) -> RunProgress {
         RunProgress {
             status,
@@ -125,6 +171,7 @@ impl Bench {
             opened_at: Some(Timestamp(1)),
             finished_at: None,
             error: None,
+            output: None,
             counts: Counts { total: 1, ..Counts::default() },
         }
     }
@@ -166,6 +213,10 @@ fn head(number: u64) -> RunHead {
     }
 }
 
+fn instance(index: u32, fact: Fact) -> TaskRow {
+    TaskRow { task: TaskRef { no: TaskNo(0), index: Some(index) }, ..task(index, fact) }
+}
+
 fn task(no: u32, fact: Fact) -> TaskRow {
     let is_over = fact == Fact::Success;
     let attempt = Attempt {
@@ -182,7 +233,7 @@ fn task(no: u32, fact: Fact) -> TaskRow {
         attempt: Some(attempt),
         ever_started: is_over,
         settled_at: is_over.then_some(Timestamp(3)),
-        output: is_over.then(|| Json::parse("{\"answer\": 42}").expect("it is JSON")),
+        output: is_over.then(|| Json::parse("{\"answer\": 42}").expect("it is JSON").into()),
         ..TaskRow::new(TaskRef::plain(TaskNo(no)))
     }
 }

@@ -1,0 +1,99 @@
+//! From a question to its answer.
+
+use super::desk::{Desk, Stop, scope};
+use super::fan::fan;
+use super::list::list;
+use super::outputs::{Outputs, OutputsError};
+use super::question::{Answer, Asked, Instance, Question};
+use crate::error::{ErrorClass, TaskError};
+use crate::expr::{Known, Scope};
+use crate::ids::TaskNo;
+use crate::json::Json;
+use crate::output::Output;
+use crate::spec::definition::{Action, Task};
+
+/// The answer to a question. An error is nobody's fault but the store's: ask again.
+pub fn work_out(question: &Question, outputs: &dyn Outputs) -> Result<Answer, OutputsError> {
+    let desk = Desk { around: &question.around, outputs };
+    let answer = match &question.what {
+        Asked::Opening(no) => desk.opening(*no),
+        Asked::Items(no) => fan(&desk, *no),
+        Asked::Noops { task, indexes, count, items } => {
+            let instances = indexes.clone().map(|index| Instance {
+                index,
+                count: *count,
+                items: items.clone(),
+            });
+            desk.noops(*task, instances)
+        }
+        Asked::List { task, count } => list(&desk, *task, *count),
+        Asked::RunOutput => desk.run_output(),
+    };
+    match answer {
+        Ok(answer) => Ok(answer),
+        Err(Stop::Failed(error)) => Ok(Answer::Failed(error)),
+        Err(Stop::Outputs(OutputsError::Lost(what))) => Ok(Answer::Failed(lost(what))),
+        Err(Stop::Outputs(later)) => Err(later),
+    }
+}
+
+fn lost(what: String) -> TaskError {
+    TaskError::new(ErrorClass::Internal, what)
+}
+
+impl Desk<'_> {
+    /// Whether a task runs; if it does, as how many, and what it puts out if it does nothing.
+    fn opening(&self, no: TaskNo) -> Result<Answer, Stop> {
+        let task = self.around.definition.task(no);
+        let known = Known::new(self);
+        if let Some(condition) = &task.condition
+            && !condition.truth(&known.scope()).map_err(|trouble| trouble.at("if"))?
+        {
+            return Ok(Answer::Skip);
+        }
+        match (&task.fan_out, &task.action) {
+            (Some(_), _) => fan(self, no),
+            (None, Action::Noop) => self.noop(task, &known.scope()).map(Answer::Noop),
+            (None, _) => Ok(Answer::Go),
+        }
+    }
+
+    /// The output of a task that does nothing: its input, values put in.
+    fn noop(&self, task: &Task, scope: &Scope<'_>) -> Result<Output, Stop> {
+        let output = task.input.render(scope, "input")?;
+        task.check_output(Some(&output)).map_err(Stop::logic)?;
+        Ok(self.outputs.keep(self.around.run, output)?)
+    }
+
+    fn noops(
+        &self,
+        no: TaskNo,
+        mut instances: impl Iterator<Item = Instance>,
+    ) -> Result<Answer, Stop> {
+        let task = self.around.definition.task(no);
+        // What instances have in common is read once.
+        let known = Known::new(self);
+        let outcome = |instance: Instance| match self.noop(task, &scope(&known, Some(&instance))) {
+            Ok(output) => Ok(Ok(output)),
+            Err(Stop::Failed(error)) => Ok(Err(error)),
+            Err(Stop::Outputs(OutputsError::Lost(what))) => Ok(Err(lost(what))),
+            Err(later) => Err(later),
+        };
+        instances
+            .try_fold(Vec::new(), |mut outcomes, instance| {
+                outcomes.push(outcome(instance)?);
+                Ok(outcomes)
+            })
+            .map(Answer::Noops)
+    }
+
+    fn run_output(&self) -> Result<Answer, Stop> {
+        let known = Known::new(self);
+        let outputs = self.around.definition.outputs.as_ref();
+        let value = match outputs {
+            Some(outputs) => outputs.values.render(&known.scope(), "outputs")?,
+            None => Json::empty_object(),
+        };
+        Ok(Answer::Value(self.outputs.keep(self.around.run, value)?))
+    }
+}

@@ -1,0 +1,43 @@
+//! Fan-in: the outputs of a group's instances as one list, in index order, null where one has
+//! none.
+
+use super::desk::{Desk, Stop};
+use super::question::Answer;
+use crate::ids::TaskNo;
+use crate::json::Json;
+use crate::limits::OUTPUT_BYTES_MAX;
+use crate::output::Output;
+
+pub(super) fn list(desk: &Desk<'_>, no: TaskNo, count: u32) -> Result<Answer, Stop> {
+    let mut text = String::from("[");
+    let mut next = 0;
+    for (index, output) in desk.outputs.instances(desk.around.key, no)? {
+        nulls(&mut text, index.saturating_sub(next));
+        match &output {
+            Output::Inline(json) => text.push_str(json.as_str()),
+            Output::Blob(blob) => {
+                text.push_str(desk.outputs.load(desk.around.run, blob)?.as_str());
+            }
+        }
+        text.push(',');
+        next = index + 1;
+        if text.len() > OUTPUT_BYTES_MAX {
+            return Err(Stop::logic(format!(
+                "the outputs of its instances together are more than {OUTPUT_BYTES_MAX} bytes. \
+                 Put large data into files, and their paths into the outputs"
+            )));
+        }
+    }
+    nulls(&mut text, count.saturating_sub(next));
+    if text.ends_with(',') {
+        text.pop();
+    }
+    text.push(']');
+    Ok(Answer::Value(desk.outputs.keep(desk.around.run, Json::composed(text))?))
+}
+
+fn nulls(text: &mut String, count: u32) {
+    for _ in 0..count {
+        text.push_str("null,");
+    }
+}

@@ -1,0 +1,30 @@
+//! Outputs that are not at hand.
+
+use crate::ids::{RunId, RunKey, TaskNo};
+use crate::json::Json;
+use crate::output::{BlobRef, Output};
+
+/// Where outputs are that are not at hand. Calls wait for a disk or a network.
+pub trait Outputs {
+    /// The content of a blob of this run.
+    fn load(&self, run: RunId, blob: &BlobRef) -> Result<Json, OutputsError>;
+
+    /// A local file with the content of a blob of this run, for a process to read.
+    fn file(&self, run: RunId, blob: &BlobRef) -> Result<String, OutputsError>;
+
+    /// Keeps a value: in its row while it is small, in the blob store otherwise.
+    fn keep(&self, run: RunId, json: Json) -> Result<Output, OutputsError>;
+
+    /// The outputs of those instances of a group that have one, by index.
+    fn instances(&self, run: RunKey, task: TaskNo) -> Result<Vec<(u32, Output)>, OutputsError>;
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum OutputsError {
+    /// It is not there any more, or not what it was.
+    #[error("an output is missing in the blob store: {0}")]
+    Lost(String),
+    /// Ask again later.
+    #[error("{0}")]
+    Unreachable(String),
+}

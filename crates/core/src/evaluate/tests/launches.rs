@@ -1,0 +1,158 @@
+use super::stage::Stage;
+use crate::view::word::Word;
+use crate::work::{ArtifactWanted, EnvPart, EnvValue, Program};
+
+/// `a` has ended, and below it is `b` with these fields.
+fn stage(fields: &str) -> Stage {
+    let fields: String = fields.lines().map(|line| format!("    {line}\n")).collect();
+    let text = format!(
+        "name: w\ntasks:\n  a: {{run: x, artifacts: {{out: [file]}}}}\n  b:\n    depends_on: a\n{fields}"
+    );
+    Stage::new(&text).with("a", Word::Success, Some(r#"{"rows": 3, "text": "it's \"so\" $HOME"}"#))
+}
+
+#[test]
+fn a_script_reads_its_values_from_variables() {
+    let work = stage("run: echo ${{ tasks.a.output.text }} \"${{ input.n + 1 }}\" ${{ input.no }}");
+    let work = work.work();
+    assert!(
+        work.expect_err("there is none")
+            .contains("`run: ${{ input.no }}`: `input` has no field `no`")
+    );
+    let work = stage("run: echo ${{ tasks.a.output.text }} \"${{ input.n + 1 }}\"\nenv: {A: b}");
+    let work = work.work().expect("good");
+    assert_eq!(work.program, Program::Shell("echo \"$_MS_1\" \"${_MS_2}\"".into()));
+    let env = |name: &str| work.env.iter().find(|(own, _)| own == name).map(|(_, value)| value);
+    let text = |text: &str| EnvValue::Text(text.to_owned());
+    assert_eq!(env("_MS_1"), Some(&text("it's \"so\" $HOME")));
+    assert_eq!(env("_MS_2"), Some(&text("3")));
+    assert_eq!(env("A"), Some(&text("b")));
+}
+
+#[test]
+fn arguments_and_directories_are_rendered() {
+    let stage = stage(
+        "command: [echo, \"${{ tasks.a.output.rows }}\", \"x ${{ input.day }}\", \"$${{\"]\nworkdir: \"${{ input.day }}/x\"",
+    );
+    let work = stage.work().expect("good");
+    let argv = ["echo", "3", "x monday", "${{"].map(str::to_owned);
+    assert_eq!(work.program, Program::Argv(argv.to_vec().into()));
+    assert_eq!(work.workdir, "/runs/monday/x");
+    let workdir = |fields: &str| self::stage(fields).work().map(|work| work.workdir);
+    assert_eq!(workdir("run: x\nworkdir: \"/srv/${{ input.n }}\""), Ok("/srv/2".to_owned()));
+    assert_eq!(workdir("run: x"), Ok("/runs".to_owned()));
+    let empty = workdir("run: x\nworkdir: \"${{ '' }}\"").expect_err("empty");
+    assert_eq!(empty, "logic: `workdir` is empty with its values put in");
+    let empty = workdir("command: [\"${{ ' ' }}\"]").expect_err("empty");
+    assert_eq!(empty, "logic: `command[0]` names no program: it is empty");
+}
+
+#[test]
+fn secrets_stay_names() {
+    let stage = stage(
+        "run: x\nenv: {A: {secret: token}, B: \"Bearer ${{ secrets['api-token'] }} for ${{ input.day }}\", C: \"${{ secrets.x }}\"}",
+    );
+    let work = stage.work().expect("good");
+    let secret = |name: &str| EnvPart::Secret(name.to_owned());
+    let text = |text: &str| EnvPart::Text(text.to_owned());
+    let parts: Vec<EnvValue> = work.env.into_iter().map(|(_, value)| value).collect();
+    assert_eq!(
+        parts,
+        [
+            EnvValue::Parts(vec![secret("token")]),
+            EnvValue::Parts(vec![
+                text("Bearer "),
+                secret("api-token"),
+                text(" for "),
+                text("monday")
+            ]),
+            EnvValue::Parts(vec![secret("x")]),
+        ]
+    );
+}
+
+#[test]
+fn what_cannot_be_handed_over_is_named() {
+    let failed = |fields: &str| stage(fields).work().expect_err("refused");
+    assert_eq!(
+        failed("run: x\nenv: {A: \"x${{ '\\\\u0000' }}\"}"),
+        "logic: `env.A` holds a NUL byte, which no process can be given"
+    );
+    let mut large = stage("command: [x, \"${{ input.s }}\"]");
+    let text: String = format!("{{\"s\": \"{}\"}}", "x".repeat(64 * 1024 + 1));
+    large.input = Box::leak(text.into_boxed_str());
+    assert_eq!(
+        large.work().expect_err("too large"),
+        "logic: `command[1]` is 65537 bytes; at most 65536 are handed over. The task's input may \
+         be larger: it is on stdin"
+    );
+    let mut large = stage("run: echo ${{ input.s }}");
+    let text: String = format!("{{\"s\": \"{}\"}}", "x".repeat(64 * 1024 + 1));
+    large.input = Box::leak(text.into_boxed_str());
+    assert!(
+        large.work().expect_err("too large").starts_with("logic: `run: ${{ input.s }}` is 65537")
+    );
+}
+
+#[test]
+fn an_input_has_what_is_above_then_its_own_then_what_tells_instances_apart() {
+    let stage =
+        stage("run: x\nforeach: a\ninput: {a: 1, day: \"${{ input.day }}\", me: \"${{ item }}\"}");
+    let launch = stage.launch(Some((1, r#"["p", {"q": 1}]"#))).expect("good");
+    assert_eq!(
+        launch.input.as_str(),
+        r#"{"a":1,"count":2,"day":"monday","index":1,"item":{"q": 1},"me":{"q": 1}}"#
+    );
+    assert_eq!(launch.instance, Some((1, 2)));
+    let alone = Stage::new("name: w\ntasks: {a: {run: x, input: {n: \"${{ input.n }}\"}}}");
+    assert_eq!(alone.launch(None).expect("good").input.as_str(), r#"{"n":2}"#);
+}
+
+#[test]
+fn the_same_key_is_the_same_note() {
+    let note = |key: &str| {
+        let stage = stage(&format!("run: x\nforeach: a\ncache: {{key: \"{key}\", ttl: 5m}}"));
+        stage.launch(Some((0, "[7]"))).expect("good").cache.expect("a note")
+    };
+    assert_eq!(note("a ${{ item }}"), note("a ${{ 3 + 4 }}"));
+    assert_ne!(note("a ${{ item }}").hash, note("b ${{ item }}").hash);
+    assert_eq!(note("a").ttl, crate::time::Span::from_secs(300));
+    let failed = stage("run: x\ncache: {key: \"${{ tasks.a.output.nope }}\"}").launch(None);
+    assert!(
+        failed
+            .expect_err("nothing")
+            .starts_with("logic: `cache.key`: `tasks.a.output` has no field")
+    );
+}
+
+#[test]
+fn artifacts_are_named_for_the_executor_and_for_whoever_fetches_them() {
+    let stage = stage(
+        "run: x\nforeach: a\nartifacts: {in: [a/file], out: [\"part-${{ index }}.txt\", plain]}",
+    );
+    let work = stage.work_of(Some((1, "[1, 2]"))).expect("good");
+    assert_eq!(work.artifacts_out, ["part-1.txt", "plain"]);
+    let wanted = ArtifactWanted { task: crate::ids::TaskNo(0), path: Some("file".to_owned()) };
+    assert_eq!(work.artifacts_wanted, [wanted]);
+    for (path, why) in [
+        ("../${{ 'x' }}", "has a step that is `.` or `..`"),
+        ("${{ '/etc' }}", "is absolute"),
+        ("${{ '' }}", "is empty"),
+    ] {
+        let failed = self::stage(&format!("run: x\nartifacts: {{out: [\"{path}\"]}}")).work();
+        assert!(failed.expect_err("no path").ends_with(why), "{path}");
+    }
+    let twice = self::stage("run: x\nartifacts: {out: [\"${{ 'p' }}\", p]}").work();
+    assert_eq!(twice.expect_err("twice"), "logic: `artifacts.out` has `p` twice");
+}
+
+#[test]
+fn a_large_output_is_passed_on_as_a_file_and_fetched_for_what_reads_it() {
+    let text = "name: w\ntasks:\n  a: {run: x}\n  b: {run: \"echo ${{ tasks.a.output.rows }}\", depends_on: a}\n";
+    let stage = Stage::new(text).with_blob("a", r#"{"rows": 3}"#);
+    let launch = stage.launch(None).expect("good");
+    assert_eq!(launch.input.as_str(), r#"{"a":{"$file":"/outputs/0707.json","bytes":11}}"#);
+    let mut away = Stage::new(text).with_blob("a", "{}");
+    away.store.is_away = true;
+    assert_eq!(away.launch(None).expect_err("away"), "later: no answer");
+}

@@ -1,0 +1,6 @@
+//! What questions are answered with.
+
+mod stage;
+
+mod answers;
+mod launches;

@@ -1,0 +1,61 @@
+//! A fan-out task: one row of its own that says how far its instances have come. Instances are
+//! rows from their dispatch on; one below the cursor that is not in memory has succeeded.
+
+use crate::kernel::row::Cancelled;
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// What a group's row says beyond its fact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    pub count: u32,
+    /// When it opened; a retry that takes back some of its instances changes nothing about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opened_at: Option<Timestamp>,
+    /// The first instance that was never opened.
+    pub next: u32,
+    pub success: u32,
+    pub failed: u32,
+    pub cancelled: u32,
+    /// The highest attempt number that an instance has used.
+    pub attempts: u32,
+    /// Numbers up to this one were used before the group was sent back: instances go on after it.
+    pub numbered_from: u32,
+    /// No more instances are opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed: Option<Closed>,
+}
+
+/// Why a group opens no more instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Closed {
+    /// One failed, and its strategy is `fail_fast`.
+    FailFast,
+    Cancel(Cancelled),
+}
+
+impl Group {
+    pub fn of(count: u32) -> Self {
+        Self { count, ..Self::default() }
+    }
+
+    /// Instances that were opened and have no outcome yet.
+    pub fn unsettled(&self) -> u32 {
+        self.next - self.settled()
+    }
+
+    pub fn settled(&self) -> u32 {
+        self.success + self.failed + self.cancelled
+    }
+
+    /// Another instance may be opened.
+    pub fn has_more(&self) -> bool {
+        self.closed.is_none() && self.next < self.count
+    }
+
+    /// Every instance that will ever run has its outcome.
+    pub fn is_through(&self) -> bool {
+        !self.has_more() && self.unsettled() == 0
+    }
+}

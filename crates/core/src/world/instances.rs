@@ -1,0 +1,113 @@
+//! A group's instances in memory: those at work, those that wait for another try, and those that
+//! a retry would take back. One below the group's cursor that is not here has succeeded.
+
+use crate::evaluate::Surroundings;
+use crate::ids::{TaskNo, TaskRef};
+use crate::items::Items;
+use crate::kernel::fact::Fact;
+use crate::kernel::group::Group;
+use crate::kernel::row::TaskRow;
+use crate::limits::GROUP_DELAYED_MAX;
+use crate::spec::definition::FanOut;
+use crate::time::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+#[derive(Debug, Default)]
+pub struct Instances {
+    rows: BTreeMap<u32, Box<TaskRow>>,
+    /// Dispatched or running.
+    pub live: u32,
+    /// Waiting for another try, due or not.
+    pub delayed: u32,
+    /// Those of them whose time has come and that nobody holds.
+    pub due: BTreeSet<u32>,
+    /// None before they were worked out, and for a group without `foreach`.
+    pub items: Option<Arc<Items>>,
+    /// Those without an attempt that were last asked about.
+    pub asked: Range<u32>,
+    /// What instances share, once nothing of it can change any more.
+    pub around: Option<Arc<Surroundings>>,
+}
+
+impl Instances {
+    pub fn of(items: Option<Arc<Items>>) -> Self {
+        Self { items, ..Self::default() }
+    }
+
+    pub fn get(&self, index: u32) -> Option<&TaskRow> {
+        self.rows.get(&index).map(|row| &**row)
+    }
+
+    /// The row, made if there was none.
+    pub fn entry(&mut self, no: TaskNo, index: u32) -> &mut TaskRow {
+        let task = TaskRef { no, index: Some(index) };
+        self.rows.entry(index).or_insert_with(|| Box::new(TaskRow::new(task)))
+    }
+
+    pub fn put(&mut self, index: u32, row: TaskRow) {
+        match row.fact {
+            Fact::Delayed => self.delayed += 1,
+            fact if fact.is_live() => self.live += 1,
+            _ => {}
+        }
+        self.rows.insert(index, Box::new(row));
+    }
+
+    /// Its success is in the store: nothing more can happen to it.
+    pub fn forget(&mut self, index: u32) {
+        self.rows.remove(&index);
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &TaskRow> {
+        self.rows.values().map(|row| &**row)
+    }
+
+    /// Keeps the counts true when the fact of an instance changes.
+    pub fn note(&mut self, group: &mut Group, index: u32, (before, after): (Fact, Fact)) {
+        for (fact, step) in [(before, u32::MAX), (after, 1)] {
+            let counted = match fact {
+                Fact::Dispatched | Fact::Running => Some(&mut self.live),
+                Fact::Delayed => Some(&mut self.delayed),
+                _ => tally(group, fact),
+            };
+            // Adding the largest number takes one away.
+            counted.into_iter().for_each(|n| *n = n.wrapping_add(step));
+        }
+        if after != Fact::Delayed {
+            self.due.remove(&index);
+        }
+    }
+
+    /// Whether an instance waits for nothing but its turn.
+    pub fn is_due(&self, index: u32, now: Timestamp) -> bool {
+        self.get(index).is_some_and(|row| {
+            let has_come = row.until.is_some_and(|until| until <= now);
+            row.fact == Fact::Delayed && row.hold.is_none() && has_come
+        })
+    }
+
+    /// The instance whose turn it is: another try before a first one.
+    pub fn next(&self, group: &Group, fan_out: &FanOut) -> Option<u32> {
+        if self.live >= fan_out.concurrency.unwrap_or(u32::MAX) {
+            return None;
+        }
+        let fresh = || {
+            let twice = fan_out.concurrency.unwrap_or(0).saturating_mul(2);
+            let may_open = group.has_more() && self.delayed <= twice.max(GROUP_DELAYED_MAX);
+            may_open.then_some(group.next)
+        };
+        self.due.first().copied().or_else(fresh)
+    }
+}
+
+/// Where the outcome of an instance is counted.
+pub fn tally(group: &mut Group, fact: Fact) -> Option<&mut u32> {
+    match fact {
+        Fact::Success => Some(&mut group.success),
+        Fact::Failed => Some(&mut group.failed),
+        Fact::Cancelled => Some(&mut group.cancelled),
+        _ => None,
+    }
+}

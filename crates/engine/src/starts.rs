@@ -1,0 +1,131 @@
+//! From a decided start to an executor: rendered, or answered from the cache, or refused.
+
+use crate::act::Executors;
+use crate::artifacts;
+use crate::clock::wall;
+use crate::inbox::Inbox;
+use crate::keeping::Keeping;
+use crate::shelf::Shelf;
+use mainspring_core::error::{ErrorClass, TaskError};
+use mainspring_core::evaluate::OutputsError;
+use mainspring_core::ids::Ticket;
+use mainspring_core::kernel::cache::CacheKey;
+use mainspring_core::launch::{NotLaunched, StartAttempt};
+use mainspring_core::output::Output;
+use mainspring_core::work::{CacheNote, Ended, Launch, Outcome, Report, ReportKind, Work};
+use mainspring_exec::Reports as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+pub(crate) struct Starts {
+    pub executors: Executors,
+    pub inbox: Arc<Inbox>,
+    pub shelf: Shelf,
+    pub keeping: Arc<Keeping>,
+}
+
+/// What came of a start.
+pub(crate) enum Rendered {
+    Launch(Box<Launch>),
+    /// No executor is needed: the attempt is over, or has to wait.
+    Over(ReportKind),
+}
+
+impl Starts {
+    /// Whether more is needed than is at hand: then it may take its time.
+    pub fn is_slow(start: &StartAttempt) -> bool {
+        let task = start.around.definition.task(start.ticket.task.no);
+        let large = |output: &Option<Output>| matches!(output, Some(Output::Blob(_)));
+        task.needs_store()
+            || start.lacks_items()
+            || start.around.upstream.iter().any(|upstream| large(&upstream.output))
+    }
+
+    pub fn render(&self, start: &StartAttempt) -> Rendered {
+        // What people write goes into it: one task that cannot be rendered must not keep all
+        // others from starting.
+        let rendered = catch_unwind(AssertUnwindSafe(|| self.try_render(start)));
+        match rendered {
+            Ok(Ok(rendered)) => rendered,
+            Ok(Err(NotLaunched::Failed(error))) => over(Outcome::Failed(error)),
+            Ok(Err(NotLaunched::Later(what))) => Rendered::Over(ReportKind::Refused(what.into())),
+            Err(_) => {
+                let what = "its work could not be put together: a bug in Mainspring, see its log";
+                over(Outcome::Failed(TaskError::new(ErrorClass::Logic, what)))
+            }
+        }
+    }
+
+    fn try_render(&self, start: &StartAttempt) -> Result<Rendered, NotLaunched> {
+        let mut launch = start.render(&*self.keeping)?;
+        if let Some(note) = launch.cache
+            && let Some(output) = self.cached(start, note)?
+        {
+            return Ok(over(Outcome::Cached(output)));
+        }
+        #[cfg_attr(not(feature = "bench"), expect(irrefutable_let_patterns))]
+        if let Work::Process(work) = &mut launch.work {
+            let wanted = std::mem::take(&mut work.artifacts_wanted);
+            work.artifacts_in = artifacts::fetch(&self.keeping, &start.around, &wanted)?;
+        }
+        Ok(Rendered::Launch(Box::new(launch)))
+    }
+
+    /// A success under the same key whose time is not up. One whose blob is gone does not count.
+    fn cached(
+        &self,
+        start: &StartAttempt,
+        note: CacheNote,
+    ) -> Result<Option<Option<Output>>, OutputsError> {
+        let definition = &start.around.definition;
+        let key = CacheKey {
+            workflow: Arc::clone(&definition.name),
+            task: Arc::clone(&definition.task(start.ticket.task.no).name),
+            hash: note.hash,
+        };
+        let found = self.keeping.runtime.block_on(self.keeping.store.cached(&key));
+        let found = found.map_err(|error| OutputsError::Unreachable(error.to_string()))?;
+        let Some(row) = found.filter(|row| row.expires_at > wall()) else { return Ok(None) };
+        match row.output {
+            Some(Output::Blob(blob)) if row.run != start.around.run => {
+                match self.keeping.copy(&blob, row.run, start.around.run) {
+                    Ok(()) => Ok(Some(Some(Output::Blob(blob)))),
+                    Err(OutputsError::Lost(_)) => Ok(None),
+                    Err(later) => Err(later),
+                }
+            }
+            output => Ok(Some(output)),
+        }
+    }
+
+    /// It was stopped before any executor had it.
+    pub fn never_began(&self, ticket: Ticket) {
+        self.inbox.report(Report { ticket, what: unstarted(Outcome::Stopped) });
+    }
+
+    pub fn carry_out(&self, start: &StartAttempt, rendered: Rendered) {
+        match rendered {
+            Rendered::Launch(launch) => {
+                let executor = self.executors.get(&launch.work.executor());
+                let executor = executor.expect("every kind of work has its executor");
+                self.shelf.expect(start, launch.cache);
+                executor.start(*launch);
+            }
+            Rendered::Over(what) => self.inbox.report(Report { ticket: start.ticket, what }),
+        }
+    }
+}
+
+fn over(outcome: Outcome) -> Rendered {
+    Rendered::Over(unstarted(outcome))
+}
+
+fn unstarted(outcome: Outcome) -> ReportKind {
+    ReportKind::Ended(Ended {
+        outcome,
+        started: false,
+        log: None,
+        cache: None,
+        artifacts: Vec::new(),
+    })
+}

@@ -1,0 +1,21 @@
+//! Secrets of tasks: where they are found, and that they do not show.
+//!
+//! ```text
+//!  name ─► Secrets: file in the folder, else variable of the server ─► Secret ─► environment
+//!                                                                        │
+//!  what the task writes ─► Mask (one for each stream) ◄── Patterns ◄─────┘
+//!                            └─► log, quoted texts: `***`
+//! ```
+//! A value lives from the start of a process to its end, in memory only. May not know of
+//! processes or logs.
+
+mod value;
+mod lookup;
+mod patterns;
+mod mask;
+
+pub(crate) use lookup::VARIABLE_PREFIX;
+pub use lookup::{NoSecret, Secrets};
+pub(crate) use mask::Mask;
+pub(crate) use patterns::Patterns;
+pub use value::Secret;
