@@ -233,6 +233,15 @@ fn what_is_broken_beside_the_rows_is_found() {
 }
 
 #[test]
+fn a_run_whose_outputs_cannot_be_made_is_no_violation() {
+    let bench = crate::rig::Bench::with(
+        "name: w\ntasks: { a: { noop: {} } }\noutputs: { x: \"${{ tasks.a.output.x }}\" }\n",
+    );
+    bench.run(&["run", "w.yaml"]).is(1).prints("the outputs of the run: `outputs.x`");
+    bench.run(&["db", "check"]).is(0);
+}
+
+#[test]
 fn what_cannot_be_read_is_no_violation() {
     let bench = crate::rig::Bench::new();
     bench.run(&["db", "check"]).is(2).says("there is no database");

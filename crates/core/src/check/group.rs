@@ -6,7 +6,7 @@ use crate::kernel::fact::Fact;
 use crate::kernel::group::Group;
 use crate::kernel::row::TaskRow;
 use crate::spec::definition::Definition;
-use crate::world::instances::tally;
+use crate::world::instances::{Standing, tally};
 use std::collections::BTreeMap;
 
 /// What the rows of instances come to.
@@ -24,7 +24,7 @@ pub(super) fn check(definition: &Definition, rows: &[TaskRow]) -> Vec<Violation>
         let seen = seen.entry(row.task.no).or_default();
         seen.rows += 1;
         seen.highest = seen.highest.max(index);
-        tally(&mut seen.counted, row.fact).into_iter().for_each(|n| *n += 1);
+        tally(&mut seen.counted, Standing::of(row)).into_iter().for_each(|n| *n += 1);
     }
     let own = rows.iter().filter(|row| row.task.index.is_none());
     let mut found = Vec::new();
@@ -52,14 +52,14 @@ fn contradictions(row: &TaskRow, seen: &Seen) -> [(bool, &'static str); 6] {
         let lacks = (row.fact == Fact::Open || seen.rows > 0, "and does not say how far it is");
         return [lacks, none, none, none, none, none];
     };
-    let counted = (seen.counted.success, seen.counted.failed, seen.counted.cancelled);
+    let counts = |it: &Group| [it.success, it.failed, it.cancelled, it.delayed, it.held];
     [
         (group.next > group.count, "and has opened more instances than it has"),
         (seen.rows != group.next, "and has not as many rows of instances as it has opened"),
         (seen.rows > 0 && seen.highest >= group.next, "and has a row of one it never opened"),
         (
-            counted != (group.success, group.failed, group.cancelled),
-            "and counts outcomes that its instances have not",
+            counts(&seen.counted) != counts(group),
+            "and counts outcomes or waits that its instances have not",
         ),
         (
             row.fact.is_settled() && row.fact != Fact::Skipped && !group.is_through(),

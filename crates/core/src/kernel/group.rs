@@ -17,6 +17,11 @@ pub struct Group {
     pub success: u32,
     pub failed: u32,
     pub cancelled: u32,
+    /// Instances that wait for another try, due or not; those that somebody holds are apart.
+    #[serde(default)]
+    pub delayed: u32,
+    #[serde(default)]
+    pub held: u32,
     /// The highest attempt number that an instance has used.
     pub attempts: u32,
     /// Numbers up to this one were used before the group was sent back: instances go on after it.
@@ -33,6 +38,8 @@ pub enum Closed {
     /// One failed, and its strategy is `fail_fast`.
     FailFast,
     Cancel(Cancelled),
+    /// Only instances that were asked for by their index are tried again.
+    Chosen,
 }
 
 impl Group {
@@ -47,6 +54,16 @@ impl Group {
 
     pub fn settled(&self) -> u32 {
         self.success + self.failed + self.cancelled
+    }
+
+    /// Instances that were never opened.
+    pub fn unopened(&self) -> u32 {
+        self.count - self.next
+    }
+
+    /// What is at work is being stopped as well.
+    pub fn is_stopping(&self) -> bool {
+        matches!(self.closed, Some(Closed::FailFast | Closed::Cancel(_)))
     }
 
     /// Another instance may be opened.

@@ -256,7 +256,7 @@ fn task_view(definition: &Definition, no: TaskNo, shown: Shown, row: Option<&Tas
         output: row.and_then(|row| row.output.as_ref()?.inline().cloned()),
         output_blob: row.and_then(|row| row.output.as_ref()).and_then(BlobView::of),
         count: group.as_ref().map(|group| group.count),
-        instances: group.as_ref().map(instances),
+        instances: group.as_ref().map(|group| instances(group, row)),
         error: row.filter(|row| shows_error(row)).and_then(TaskRow::failure).cloned(),
     }
 }
@@ -271,16 +271,22 @@ fn group_of(task: &Task, row: &TaskRow) -> Option<Group> {
     row.group.as_deref().copied().filter(|group| group.count > 0).or_else(is_empty)
 }
 
-/// `total`, then instances by state; only states that occur. Which of them run and which wait is
-/// not in the group's row.
-fn instances(group: &Group) -> BTreeMap<&'static str, u32> {
-    let never = group.count - group.next;
+/// `total`, then instances by state; only states that occur. Those whose time for another try has
+/// come are told from those that wait for it only one by one.
+fn instances(group: &Group, row: Option<&TaskRow>) -> BTreeMap<&'static str, u32> {
+    let is_closed = group.closed.is_some();
+    let is_held = row.is_some_and(|row| row.hold.is_some());
+    let (delayed, paused) = match is_held {
+        true => (0, group.delayed + group.held),
+        false => (group.delayed, group.held),
+    };
     let counted = [
         ("success", group.success),
         ("failed", group.failed),
-        ("cancelled", group.cancelled + if group.closed.is_some() { never } else { 0 }),
-        ("running", group.unsettled()),
-        ("pending", if group.closed.is_some() { 0 } else { never }),
+        ("cancelled", group.cancelled + if is_closed { group.unopened() } else { 0 }),
+        ("running", group.unsettled() - group.delayed - group.held),
+        ("paused", paused),
+        ("pending", delayed + if is_closed { 0 } else { group.unopened() }),
     ];
     let mut shown: BTreeMap<_, _> = counted.into_iter().filter(|(_, n)| *n > 0).collect();
     shown.insert("total", group.count);

@@ -174,23 +174,23 @@ impl World {
     /// One instance failed for good: with `fail_fast` that is the end of the others.
     pub(super) fn instance_failed(&mut self, now: Timestamp, key: RunKey, no: TaskNo) {
         let run = self.run_mut(key);
-        let is_closed = run.group(no).is_some_and(|group| group.closed.is_some());
-        if run.strategy(no) == FailureStrategy::FailFast && !is_closed {
-            self.close_group(now, key, no, Closed::FailFast);
+        let is_stopping = run.group(no).is_some_and(Group::is_stopping);
+        if run.strategy(no) == FailureStrategy::FailFast && !is_stopping {
+            self.close_group(now, key, no, Cancelled::FailFast);
         }
     }
 
     /// No more instances open, and those that have no outcome are stopped.
-    pub(super) fn close_group(&mut self, now: Timestamp, key: RunKey, no: TaskNo, why: Closed) {
+    pub(super) fn close_group(&mut self, now: Timestamp, key: RunKey, no: TaskNo, why: Cancelled) {
         self.dequeue(key, no);
-        self.edit_group(key, no, |group| group.closed = Some(why));
+        let closed = match why {
+            Cancelled::FailFast => Closed::FailFast,
+            why => Closed::Cancel(why),
+        };
+        self.edit_group(key, no, |group| group.closed = Some(closed));
         let run = self.run_mut(key);
         // Whatever was being worked out for it is of no use any more.
         run.forget_questions(no);
-        let reason = match why {
-            Closed::FailFast => Cancelled::FailFast,
-            Closed::Cancel(why) => why,
-        };
         let rows: Vec<(TaskRef, Fact, Option<Stopping>)> = run.groups[&no]
             .iter()
             .filter(|row| !row.fact.is_settled())
@@ -199,8 +199,8 @@ impl World {
         for (task, fact, stopping) in rows {
             match fact.is_live() {
                 true if stopping == Some(Stopping::Cancel) => {}
-                true => self.stop(key, task, Stopping::Cancel, |row| row.cancelled = Some(reason)),
-                false => self.cancel_instance(now, key, task, reason),
+                true => self.stop(key, task, Stopping::Cancel, |row| row.cancelled = Some(why)),
+                false => self.cancel_instance(now, key, task, why),
             }
         }
         self.draft.task(key, TaskRef::plain(no));
@@ -245,7 +245,8 @@ impl World {
         let own = run.rows.get(no).and_then(|row| row.error.clone());
         let failed =
             own.is_some() || group.failed > 0 && run.strategy(no) != FailureStrategy::IgnoreErrors;
-        if !failed && group.cancelled > 0 {
+        // One that was tried again by itself leaves the others as they were.
+        if !failed && group.cancelled + group.unopened() > 0 {
             return self.cancel_group(now, key, no, Cancelled::ByName);
         }
         let error = failed.then(|| own.unwrap_or_else(|| Box::new(run.group_error(no, group))));
@@ -272,7 +273,7 @@ impl World {
             return self.decided(key, no);
         }
         self.change(key, TaskRef::plain(no), |row| row.error = Some(Box::new(error)));
-        self.close_group(now, key, no, Closed::FailFast);
+        self.close_group(now, key, no, Cancelled::FailFast);
     }
 
     pub(super) fn edit_group(&mut self, key: RunKey, no: TaskNo, edit: impl FnOnce(&mut Group)) {

@@ -19,9 +19,7 @@ pub struct Instances {
     rows: BTreeMap<u32, Box<TaskRow>>,
     /// Dispatched or running.
     pub live: u32,
-    /// Waiting for another try, due or not.
-    pub delayed: u32,
-    /// Those of them whose time has come and that nobody holds.
+    /// Those that wait for another try, whose time has come, and that nobody holds.
     pub due: BTreeSet<u32>,
     /// None before they were worked out, and for a group without `foreach`.
     pub items: Option<Arc<Items>>,
@@ -47,11 +45,7 @@ impl Instances {
     }
 
     pub fn put(&mut self, index: u32, row: TaskRow) {
-        match row.fact {
-            Fact::Delayed => self.delayed += 1,
-            fact if fact.is_live() => self.live += 1,
-            _ => {}
-        }
+        self.live += u32::from(row.fact.is_live());
         self.rows.insert(index, Box::new(row));
     }
 
@@ -64,18 +58,17 @@ impl Instances {
         self.rows.values().map(|row| &**row)
     }
 
-    /// Keeps the counts true when the fact of an instance changes.
-    pub fn note(&mut self, group: &mut Group, index: u32, (before, after): (Fact, Fact)) {
-        for (fact, step) in [(before, u32::MAX), (after, 1)] {
-            let counted = match fact {
+    /// Keeps the counts true when an instance stands otherwise than before.
+    pub fn note(&mut self, group: &mut Group, index: u32, (before, after): (Standing, Standing)) {
+        for (standing, step) in [(before, u32::MAX), (after, 1)] {
+            let counted = match standing.fact {
                 Fact::Dispatched | Fact::Running => Some(&mut self.live),
-                Fact::Delayed => Some(&mut self.delayed),
-                _ => tally(group, fact),
+                _ => tally(group, standing),
             };
             // Adding the largest number takes one away.
             counted.into_iter().for_each(|n| *n = n.wrapping_add(step));
         }
-        if after != Fact::Delayed {
+        if after.fact != Fact::Delayed {
             self.due.remove(&index);
         }
     }
@@ -94,20 +87,36 @@ impl Instances {
             return None;
         }
         let fresh = || {
+            let waiting = group.delayed + group.held;
             let twice = fan_out.concurrency.unwrap_or(0).saturating_mul(2);
-            let may_open = group.has_more() && self.delayed <= twice.max(GROUP_DELAYED_MAX);
+            let may_open = group.has_more() && waiting <= twice.max(GROUP_DELAYED_MAX);
             may_open.then_some(group.next)
         };
         self.due.first().copied().or_else(fresh)
     }
 }
 
-/// Where the outcome of an instance is counted.
-pub fn tally(group: &mut Group, fact: Fact) -> Option<&mut u32> {
-    match fact {
+/// What of a row decides where it is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    pub fact: Fact,
+    pub is_held: bool,
+}
+
+impl Standing {
+    pub fn of(row: &TaskRow) -> Self {
+        Self { fact: row.fact, is_held: row.hold.is_some() }
+    }
+}
+
+/// Where an instance that is not at work is counted.
+pub fn tally(group: &mut Group, standing: Standing) -> Option<&mut u32> {
+    match standing.fact {
         Fact::Success => Some(&mut group.success),
         Fact::Failed => Some(&mut group.failed),
         Fact::Cancelled => Some(&mut group.cancelled),
+        Fact::Delayed if standing.is_held => Some(&mut group.held),
+        Fact::Delayed => Some(&mut group.delayed),
         _ => None,
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::ids::{RunKey, TaskNo, TaskRef};
 use crate::kernel::fact::Fact;
-use crate::kernel::group::Closed;
 use crate::kernel::row::{CancelCause, Cancelled, Hold, RunStatus, Stopping};
 use crate::kernel::transition::Event;
 use crate::plan::dag::below::{Falls, below};
@@ -82,7 +81,7 @@ impl World {
                 Fact::Dispatched | Fact::Running => {
                     self.stop_to_cancel(key, TaskRef::plain(no), why);
                 }
-                Fact::Open => self.close_group(now, key, no, Closed::Cancel(why)),
+                Fact::Open => self.close_group(now, key, no, why),
                 Fact::Delayed | Fact::Waiting | Fact::WorkerDone => {
                     self.cancel_now(now, key, no, why);
                 }
@@ -166,11 +165,14 @@ impl World {
         task: TaskRef,
     ) -> Result<Reply, Refusal> {
         let fact = self.check_task(key, task)?;
-        if self.run_mut(key).row(task).is_none_or(|row| row.hold.is_none()) {
+        let held = self.run_mut(key).held(task);
+        if held.is_empty() {
             return Err(Refusal::TaskNotHeld);
         }
-        self.change(key, task, |row| row.hold = None);
-        self.draft.task(key, task);
+        for task in held {
+            self.change(key, task, |row| row.hold = None);
+            self.draft.task(key, task);
+        }
         match task.index {
             Some(index) => {
                 self.instance_due(now, key, (task.no, index));
@@ -213,7 +215,7 @@ impl World {
         let run = self.run_mut(key);
         let below = below(run.blueprint.shape(), &run.plan, &run.rows, no);
         match fact {
-            Fact::Open => self.close_group(now, key, no, Closed::Cancel(Cancelled::ByName)),
+            Fact::Open => self.close_group(now, key, no, Cancelled::ByName),
             fact if fact.is_live() => self.stop_to_cancel(key, task, Cancelled::ByName),
             _ => self.cancel_now(now, key, no, Cancelled::ByName),
         }

@@ -226,9 +226,15 @@ impl World {
 
     /// A counted failure: another try if the policy has one left.
     fn failed(&mut self, now: Timestamp, ticket: Ticket, error: TaskError) {
-        let tries = self.current_row(ticket).expect("the ticket was checked").tries + 1;
+        let row = self.current_row(ticket).expect("the ticket was checked");
+        let tries = row.tries + 1;
+        let never_ran = row.attempt.as_ref().is_some_and(|attempt| attempt.started_at.is_none());
         let chance = self.chance.fraction();
-        let again = again::after_failure(&self.task(ticket).retries, error.class, tries, chance);
+        let again = match error.class {
+            // Its definition or its values are at fault: they are the same the next time.
+            ErrorClass::Logic if never_ran => Again::Never,
+            class => again::after_failure(&self.task(ticket).retries, class, tries, chance),
+        };
         self.finish(now, ticket, AttemptEnd::Failed(Box::new(error)), |row| {
             row.tries = tries;
             forget_refusals(row);

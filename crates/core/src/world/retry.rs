@@ -2,7 +2,7 @@
 
 use crate::ids::{RunKey, TaskNo, TaskRef};
 use crate::kernel::fact::Fact;
-use crate::kernel::group::Group;
+use crate::kernel::group::{Closed, Group};
 use crate::kernel::row::{RunStatus, TaskRow};
 use crate::kernel::transition::Event;
 use crate::plan::dag::back::{AtWork, Back, Footing, Ground, what_goes_back};
@@ -80,13 +80,15 @@ impl World {
         Ok(Reply::Done)
     }
 
-    /// What failed or was cancelled of a group is tried again; what was never opened is opened.
+    /// What failed or was cancelled of a group is tried again, and what was never opened is opened;
+    /// or only one that was asked for.
     fn reopen_group(&mut self, now: Timestamp, key: RunKey, no: TaskNo, only: Option<TaskRef>) {
         self.change(key, TaskRef::plain(no), |row| {
             step(row, Event::GroupReopened);
             begin_anew(row);
             if let Some(group) = &mut row.group {
-                group.closed = None;
+                let stay_closed = only.is_some() && group.unopened() > 0;
+                group.closed = stay_closed.then_some(Closed::Chosen);
             }
         });
         self.draft.task(key, TaskRef::plain(no));

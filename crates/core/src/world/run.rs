@@ -4,6 +4,7 @@ use crate::error::TaskError;
 use crate::evaluate::Asked;
 use crate::ids::{TaskNo, TaskRef};
 use crate::kernel::fact::Fact;
+use crate::kernel::group::Group;
 use crate::kernel::row::{Counts, RunHead, RunProgress, RunStatus, Stopping, TaskRow};
 use crate::kernel::rows::Rows;
 use crate::output::Output;
@@ -14,7 +15,7 @@ use crate::view::word::Word;
 use crate::view::words;
 use crate::world::blueprint::Blueprint;
 use crate::world::input::{Named, Refusal};
-use crate::world::instances::Instances;
+use crate::world::instances::{Instances, Standing};
 use crate::world::memory::Unread;
 use crate::world::ready::Priority;
 use std::collections::{BTreeMap, BTreeSet};
@@ -134,11 +135,11 @@ impl Run {
     }
 
     /// Keeps the counts over a row true when its fact changes.
-    pub fn count_change(&mut self, task: TaskRef, (before, after): (Fact, Fact)) {
+    pub fn count_change(&mut self, task: TaskRef, (before, after): (Standing, Standing)) {
         let Some(index) = task.index else {
             let counts = &mut self.progress.counts;
-            count(counts, before).into_iter().for_each(|n| *n -= 1);
-            count(counts, after).into_iter().for_each(|n| *n += 1);
+            count(counts, before.fact).into_iter().for_each(|n| *n -= 1);
+            count(counts, after.fact).into_iter().for_each(|n| *n += 1);
             return;
         };
         let group = self.rows.entry(task.no).group.as_mut();
@@ -167,7 +168,7 @@ impl Run {
 
     /// Its work is being ended for good.
     pub fn is_being_cancelled(&self, task: TaskRef) -> bool {
-        self.group(task.no).is_some_and(|group| group.closed.is_some())
+        self.group(task.no).is_some_and(Group::is_stopping)
             || self.row(task).is_some_and(|row| row.stopping == Some(Stopping::Cancel))
     }
 
@@ -177,6 +178,13 @@ impl Run {
         let rows = self.row(task).into_iter().chain(group.into_iter().flat_map(Instances::iter));
         let at_work = rows.filter(|row| row.fact.is_live() && row.stopping.is_none());
         at_work.map(|row| row.task).collect()
+    }
+
+    /// A task that somebody holds; of a group, the instances as well that are held one by one.
+    pub fn held(&self, task: TaskRef) -> Vec<TaskRef> {
+        let group = self.groups.get(&task.no).filter(|_| task.index.is_none());
+        let rows = self.row(task).into_iter().chain(group.into_iter().flat_map(Instances::iter));
+        rows.filter(|row| row.hold.is_some()).map(|row| row.task).collect()
     }
 
     /// What an order names.

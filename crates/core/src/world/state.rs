@@ -11,6 +11,7 @@ use crate::world::blueprint::{Age, Blueprint};
 use crate::world::chance::Chance;
 use crate::world::draft::Draft;
 use crate::world::gather::Gather;
+use crate::world::instances::Standing;
 use crate::world::ready::Ready;
 use crate::world::run::Run;
 use crate::world::timers::{Timer, Timers, due};
@@ -207,9 +208,10 @@ impl World {
                 group.entry(no, index)
             }
         };
-        let (fact, timer) = (row.fact, due(row, definition));
+        let (fact, timer, standing) = (row.fact, due(row, definition), Standing::of(row));
         edit(row);
-        let (fact_now, timer_now) = (row.fact, due(row, definition));
+        let (fact_now, timer_now, standing_now) =
+            (row.fact, due(row, definition), Standing::of(row));
 
         // A timer that has fired is gone: with another fact the same time counts anew.
         if timer != timer_now || fact != fact_now {
@@ -229,8 +231,8 @@ impl World {
             }
             _ => {}
         }
-        if fact != fact_now {
-            run.count_change(task, (fact, fact_now));
+        if standing != standing_now {
+            run.count_change(task, (standing, standing_now));
         }
         match (was_settled, run.plan.is_settled(&run.rows, no)) {
             (false, true) => {

@@ -8,7 +8,7 @@ use crate::kernel::permits::{LimitId, Limits};
 use crate::kernel::row::Counts;
 use crate::plan::dag::plan::Plan;
 use crate::time::Timestamp;
-use crate::world::instances::{Instances, tally};
+use crate::world::instances::{Instances, Standing, tally};
 use crate::world::run::{About, Run, count};
 use crate::world::state::World;
 use crate::world::timers::{Timer, due};
@@ -128,16 +128,15 @@ fn verify_run(run: &Run) -> Result<(), String> {
 fn verify_group(run: &Run, no: TaskNo, instances: &Instances) -> Result<(), String> {
     let row = run.rows.get(no).ok_or(format!("group {} has no row", no.0))?;
     let group = row.group.as_deref().ok_or(format!("group {} has no state", no.0))?;
-    let mut counted = Group { success: 0, failed: 0, cancelled: 0, ..*group };
-    let (mut here, mut live, mut delayed) = (0, 0, 0);
+    let mut counted = Group { success: 0, failed: 0, cancelled: 0, delayed: 0, held: 0, ..*group };
+    let (mut here, mut live) = (0, 0);
     for row in instances.iter() {
         here += 1;
         live += u32::from(row.fact.is_live());
-        delayed += u32::from(row.fact == Fact::Delayed);
-        tally(&mut counted, row.fact).into_iter().for_each(|n| *n += 1);
+        tally(&mut counted, Standing::of(row)).into_iter().for_each(|n| *n += 1);
     }
     counted.success += group.next.saturating_sub(here);
-    if counted != *group || (live, delayed) != (instances.live, instances.delayed) {
+    if counted != *group || live != instances.live {
         return Err(format!("group {} is {group:?}, should be {counted:?}", no.0));
     }
     Ok(())

@@ -134,6 +134,9 @@ async fn a_held_instance_is_listed_as_such() {
     assert_eq!(rig.get(&format!("{path}?index=1")).await.json()["status"], "paused");
     let paused = rig.get(&format!("{path}/instances?status=paused")).await;
     assert_eq!(indexes(&paused), [1]);
+    hand.started("a[2]").await;
+    let counts = rig.get(&path).await.json()["instances"].clone();
+    assert_eq!(counts, json!({"total": 4, "running": 2, "paused": 1, "pending": 1}));
     for other in ["pending", "ready"] {
         let found = rig.get(&format!("{path}/instances?status={other}&limit=1")).await;
         assert_eq!(indexes(&found), Vec::<u64>::new(), "{other}");

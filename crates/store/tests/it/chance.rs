@@ -182,10 +182,8 @@ impl Chance {
 
     /// What it says of its instances, they may belie.
     fn group(&mut self) -> Box<Group> {
-        let closed = self.maybe(|chance| match chance.one_in(2) {
-            true => Closed::FailFast,
-            false => Closed::Cancel(chance.of(Cancelled::ALL)),
-        });
+        let cancelled = Closed::Cancel(self.of(Cancelled::ALL));
+        let closed = self.maybe(|chance| chance.of(&[Closed::FailFast, cancelled, Closed::Chosen]));
         Box::new(Group {
             opened_at: self.maybe(Self::time),
             count: self.small(),
@@ -193,6 +191,8 @@ impl Chance {
             success: self.small(),
             failed: self.small(),
             cancelled: self.small(),
+            delayed: self.small(),
+            held: self.small(),
             attempts: self.small(),
             numbered_from: u32::MAX,
             closed,

@@ -403,3 +403,56 @@ fn an_output_that_came_with_the_batch_of_a_retry_is_stored() {
     stage.play("retry b");
     assert_eq!(stage.output("a"), Some(large()));
 }
+
+#[test]
+fn one_that_is_tried_again_by_its_index_leaves_the_others_as_they_are() {
+    let mut stage = Stage::new("a fan=4 at_once=1 fast\nb: a");
+    stage.play("a/0 ok; a/1 fail");
+    assert_eq!(stage.shown(), "failed: a=failed b=blocked");
+    stage.said.clear();
+    stage.play("retry a/1; a/1 ok");
+    assert_eq!(stage.said, ["start a/1", "end"]);
+    assert_eq!(stage.shown(), "cancelled: a=cancelled b=cancelled");
+    stage.said.clear();
+    stage.play("crash; retry; a/2 ok; a/3 ok; b ok");
+    assert_eq!(stage.said, ["start a/2", "start a/3", "start b", "end"]);
+    assert_eq!(stage.shown(), "success: a=success b=success");
+}
+
+#[test]
+fn no_more_are_opened_while_a_thousand_wait_for_another_try() {
+    let mut stage = Stage::new("a fan=3000 at_once=1 retries=1");
+    for index in 0..1_001 {
+        stage.play(&format!("a/{index} fail"));
+    }
+    assert_eq!(stage.said.len(), 1_001);
+    assert_eq!(stage.said.last().map(String::as_str), Some("start a/1000"));
+    stage.play("wait 1; a/0 ok");
+    assert_eq!(stage.said[1_001..], ["start a/0", "start a/1"], "those come first");
+}
+
+#[test]
+fn counts_tell_who_waits_and_who_is_held() {
+    let mut stage = Stage::new("a fan=4 retries=1");
+    let counts = |stage: &Stage| {
+        let group = stage.group("a");
+        (group.unsettled(), group.delayed, group.held)
+    };
+    stage.play("a/0 start; a/1 fail; a/2 fail; pause a/2");
+    assert_eq!(counts(&stage), (4, 1, 1));
+    stage.play("pause a/0; a/0 gone; resume a/2");
+    assert_eq!(counts(&stage), (4, 2, 1));
+    stage.play("crash; wait 1; a/1 ok; a/2 ok; a/3 ok; resume a/0; a/0 ok");
+    assert_eq!(counts(&stage), (0, 0, 0));
+    assert_eq!(stage.shown(), "success: a=success");
+}
+
+#[test]
+fn resuming_a_group_resumes_those_that_are_held_one_by_one() {
+    let mut stage = Stage::new("a fan=3");
+    stage
+        .play("pause a/0; a/0 gone; pause a/1; a/1 gone; a/2 ok; resume a; a/0 ok; a/1 ok; resume");
+    assert_eq!(stage.shown(), "success: a=success");
+    let refused = stage.said.iter().filter(|said| said.starts_with("refused")).count();
+    assert_eq!(refused, 1, "only the last: {:?}", stage.said);
+}

@@ -7,6 +7,7 @@ use crate::evaluate::{self, Outputs, OutputsError};
 use crate::ids::{RunId, RunKey, SchedulerId, TaskNo, TaskRef, Ticket};
 use crate::json::Json;
 use crate::kernel::fact::Fact;
+use crate::kernel::group::Group;
 use crate::kernel::row::{RunHead, RunProgress, TaskRow};
 use crate::kernel::rows::Rows;
 use crate::output::{BlobRef, Output};
@@ -326,6 +327,11 @@ impl Stage {
         let no = self.task(name).no;
         let rows = self.instances.values().filter(|row| row.task.no == no);
         rows.map(|row| row.fact.word()).collect::<Vec<_>>().join(" ")
+    }
+
+    pub fn group(&self, name: &str) -> Group {
+        let row = self.rows.get(self.task(name).no).expect("a row");
+        **row.group.as_ref().expect("a group")
     }
 
     pub fn output(&self, name: &str) -> Option<String> {

@@ -171,3 +171,10 @@ fn work_that_was_over_in_time_does_not_time_out() {
         "failed: a=failed",
     );
 }
+
+/// Its definition or its values are at fault, and stay so.
+#[test]
+fn what_could_not_be_started_for_its_own_fault_is_not_tried_again() {
+    check_said("a retries=2", "a missing", "start a; end");
+    check("a retries=2", "a missing", "failed: a=failed");
+}

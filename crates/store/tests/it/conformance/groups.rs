@@ -38,7 +38,8 @@ fn indexes(rows: &[TaskRow]) -> Vec<u32> {
 pub fn a_group_is_read_as_it_was_written(store: &dyn Store) {
     let fence = begin(store);
     accept(store, fence, 1, RunStatus::Running);
-    let closed = [None, Some(Closed::FailFast), Some(Closed::Cancel(Cancelled::ByName))];
+    let cancelled = Closed::Cancel(Cancelled::ByName);
+    let closed = [None, Some(Closed::FailFast), Some(cancelled), Some(Closed::Chosen)];
     let rows: Vec<TaskRow> = (0..)
         .zip(closed)
         .map(|(no, closed)| {
@@ -49,6 +50,8 @@ pub fn a_group_is_read_as_it_was_written(store: &dyn Store) {
                 success: 4,
                 failed: 2,
                 cancelled: 1,
+                delayed: 5,
+                held: 6,
                 attempts: 9,
                 numbered_from: 3,
                 closed,

@@ -4,6 +4,7 @@ use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::record::Turn;
 use mainspring_core::ids::{TaskNo, TaskRef};
 use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::group::Closed;
 use mainspring_core::kernel::row::{RunStatus, Stopping, TaskRow};
 use mainspring_core::spec::definition::When;
 use mainspring_core::world::input::Verb;
@@ -30,9 +31,11 @@ pub fn check(turn: &Turn<'_>) -> Check {
     Ok(())
 }
 
-/// A group of which somebody cancelled an instance, be it long ago.
+/// A group of which somebody cancelled an instance, be it long ago; or asked for some of it only,
+/// when others had never been opened.
 fn is_by_instances(turn: &Turn<'_>, row: &TaskRow) -> bool {
-    row.task.index.is_none() && turn.instances(row.task.no).any(is_cancelled)
+    let chosen = turn.group(row.task.no).is_some_and(|group| group.closed == Some(Closed::Chosen));
+    row.task.index.is_none() && (chosen || turn.instances(row.task.no).any(is_cancelled))
 }
 
 /// One instance by its index.

@@ -37,8 +37,9 @@ fn check_rows(turn: &Turn<'_>, no: TaskNo, instances: &[&TaskRow]) -> Check {
         format!("{}: rows of {indexes:?}, {next} of {count} were opened", turn.name(no))
     })?;
     let of = |fact| u32::try_from(instances.iter().filter(|row| row.fact == fact).count());
-    let counted = [Fact::Success, Fact::Failed, Fact::Cancelled].map(|fact| of(fact).expect("few"));
-    let said = [group.success, group.failed, group.cancelled];
+    let counted = [Fact::Success, Fact::Failed, Fact::Cancelled, Fact::Delayed]
+        .map(|fact| of(fact).expect("few"));
+    let said = [group.success, group.failed, group.cancelled, group.delayed + group.held];
     let most = instances.iter().map(|row| row.attempts).max().unwrap_or(0);
     let numbered = group.attempts >= most.max(group.numbered_from);
     Promise::Group.ensure(said == counted && numbered, || {
@@ -67,7 +68,12 @@ fn check_closed(turn: &Turn<'_>, no: TaskNo, instances: &[&TaskRow]) -> Check {
     promise.ensure(stays || turn.was_asked(Verb::Retry), || {
         format!("{} was closed and is not any more", turn.name(no))
     })?;
-    if group.closed.is_none() {
+    let unopened = |group: &Group| group.count - group.next;
+    let opens = before.is_some_and(|before| was_open && unopened(before) > unopened(group));
+    promise.ensure(!opens || turn.was_asked(Verb::Retry), || {
+        format!("{} was closed and opens more", turn.name(no))
+    })?;
+    if !group.is_stopping() {
         return Ok(());
     }
     let left = instances.iter().find(|row| {
@@ -118,6 +124,7 @@ fn check_end(turn: &Turn<'_>, no: TaskNo, (group, fan_out): (&Group, &FanOut)) -
         Group { closed: Some(Closed::Cancel(_)), .. } => Fact::Cancelled,
         Group { failed: 1.., .. } if !ignores => Fact::Failed,
         Group { cancelled: 1.., .. } => Fact::Cancelled,
+        Group { next, count, .. } if next < count => Fact::Cancelled,
         _ => Fact::Success,
     };
     Promise::GroupEnd.ensure(through && fact == expected, || {

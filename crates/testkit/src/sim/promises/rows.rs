@@ -102,6 +102,12 @@ fn is_failure(attempt: &Attempt) -> bool {
     matches!(attempt.end, Some(AttemptEnd::Failed(_))) && !is_loss(attempt)
 }
 
+/// It never ran, for a fault of its own: another try would meet with the same.
+fn is_hopeless(attempt: &Attempt) -> bool {
+    attempt.started_at.is_none()
+        && matches!(&attempt.end, Some(AttemptEnd::Failed(e)) if e.class == ErrorClass::Logic)
+}
+
 fn check_tries(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let task = turn.definition.task(row.task.no);
     let new = |counts: fn(&Attempt) -> bool| {
@@ -117,10 +123,13 @@ fn check_tries(turn: &Turn<'_>, row: &TaskRow) -> Check {
     Promise::Tries.ensure(row.tries <= task.retries.max + 1 && row.losses <= LOSSES + 1, name)?;
     let Some(attempt) = &row.attempt else { return Ok(()) };
     if row.fact == Fact::Failed && is_failure(attempt) {
-        Promise::Tries.ensure(row.tries == task.retries.max + 1, name)?;
+        let last = row.tries == task.retries.max + 1 || is_hopeless(attempt);
+        Promise::Tries.ensure(last, name)?;
     }
     if row.fact == Fact::Delayed && is_failure(attempt) {
-        Promise::Tries.ensure(row.tries <= task.retries.max, name)?;
+        // One that a person asked for again has no tries.
+        let again = !is_hopeless(attempt) || row.tries == 0;
+        Promise::Tries.ensure(row.tries <= task.retries.max && again, name)?;
     }
     check_losses(row, attempt, task, &name)
 }
