@@ -205,16 +205,13 @@ impl Outputs for Keeping {
         kept.map(Output::Blob).map_err(|error| OutputsError::Unreachable(error.to_string()))
     }
 
-    fn instances(&self, run: RunKey, task: TaskNo) -> Result<Vec<(u32, Output)>, OutputsError> {
-        let mut found: Vec<(u32, Output)> = Vec::new();
-        loop {
-            let from = found.last().map_or(0, |(index, _)| index + 1);
-            let page = self.runtime.block_on(self.store.outputs(run, task, from, PAGE));
-            let page = page.map_err(|error| OutputsError::Unreachable(error.to_string()))?;
-            if page.is_empty() {
-                return Ok(found);
-            }
-            found.extend(page);
-        }
+    fn instances(
+        &self,
+        run: RunKey,
+        task: TaskNo,
+        from: u32,
+    ) -> Result<Vec<(u32, Output)>, OutputsError> {
+        let page = self.runtime.block_on(self.store.outputs(run, task, from, PAGE));
+        page.map_err(|error| OutputsError::Unreachable(error.to_string()))
     }
 }

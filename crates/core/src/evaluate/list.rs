@@ -11,21 +11,15 @@ use crate::output::Output;
 pub(super) fn list(desk: &Desk<'_>, no: TaskNo, count: u32) -> Result<Answer, Stop> {
     let mut text = String::from("[");
     let mut next = 0;
-    for (index, output) in desk.outputs.instances(desk.around.key, no)? {
-        nulls(&mut text, index.saturating_sub(next));
-        match &output {
-            Output::Inline(json) => text.push_str(json.as_str()),
-            Output::Blob(blob) => {
-                text.push_str(desk.outputs.load(desk.around.run, blob)?.as_str());
-            }
+    loop {
+        let page = desk.outputs.instances(desk.around.key, no, next)?;
+        if page.is_empty() {
+            break;
         }
-        text.push(',');
-        next = index + 1;
-        if text.len() > OUTPUT_BYTES_MAX {
-            return Err(Stop::logic(format!(
-                "the outputs of its instances together are more than {OUTPUT_BYTES_MAX} bytes. \
-                 Put large data into files, and their paths into the outputs"
-            )));
+        for (index, output) in page {
+            nulls(&mut text, index.saturating_sub(next));
+            add(desk, &mut text, &output)?;
+            next = index + 1;
         }
     }
     nulls(&mut text, count.saturating_sub(next));
@@ -34,6 +28,21 @@ pub(super) fn list(desk: &Desk<'_>, no: TaskNo, count: u32) -> Result<Answer, St
     }
     text.push(']');
     Ok(Answer::Value(desk.outputs.keep(desk.around.run, Json::composed(text))?))
+}
+
+fn add(desk: &Desk<'_>, text: &mut String, output: &Output) -> Result<(), Stop> {
+    match output {
+        Output::Inline(json) => text.push_str(json.as_str()),
+        Output::Blob(blob) => text.push_str(desk.outputs.load(desk.around.run, blob)?.as_str()),
+    }
+    text.push(',');
+    match text.len() > OUTPUT_BYTES_MAX {
+        false => Ok(()),
+        true => Err(Stop::logic(format!(
+            "the outputs of its instances together are more than {OUTPUT_BYTES_MAX} bytes. Put \
+             large data into files, and their paths into the outputs"
+        ))),
+    }
 }
 
 fn nulls(text: &mut String, count: u32) {

@@ -15,8 +15,14 @@ pub trait Outputs {
     /// Keeps a value: in its row while it is small, in the blob store otherwise.
     fn keep(&self, run: RunId, json: Json) -> Result<Output, OutputsError>;
 
-    /// The outputs of those instances of a group that have one, by index.
-    fn instances(&self, run: RunKey, task: TaskNo) -> Result<Vec<(u32, Output)>, OutputsError>;
+    /// The outputs of those instances of a group that have one, in index order, beginning with
+    /// this index: as many as are well read at a time, none when there are no more.
+    fn instances(
+        &self,
+        run: RunKey,
+        task: TaskNo,
+        from: u32,
+    ) -> Result<Vec<(u32, Output)>, OutputsError>;
 }
 
 #[derive(Debug, thiserror::Error)]

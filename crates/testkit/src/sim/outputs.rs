@@ -97,16 +97,13 @@ impl Outputs for Shelf<'_> {
         Ok(self.blobs.keep(run, json))
     }
 
-    fn instances(&self, run: RunKey, task: TaskNo) -> Result<Vec<(u32, Output)>, OutputsError> {
+    fn instances(
+        &self,
+        run: RunKey,
+        task: TaskNo,
+        from: u32,
+    ) -> Result<Vec<(u32, Output)>, OutputsError> {
         self.reach()?;
-        let mut found: Vec<(u32, Output)> = Vec::new();
-        loop {
-            let from = found.last().map_or(0, |(index, _)| index + 1);
-            let page = self.store.model.outputs(run, task, from, PAGE);
-            if page.is_empty() {
-                return Ok(found);
-            }
-            found.extend(page);
-        }
+        Ok(self.store.model.outputs(run, task, from, PAGE))
     }
 }

@@ -159,7 +159,7 @@ impl Outputs for Store {
         }
     }
 
-    fn instances(&self, _: RunKey, _: TaskNo) -> Result<Vec<(u32, Output)>, OutputsError> {
+    fn instances(&self, _: RunKey, _: TaskNo, _: u32) -> Result<Vec<(u32, Output)>, OutputsError> {
         Ok(Vec::new())
     }
 }

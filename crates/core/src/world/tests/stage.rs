@@ -373,9 +373,16 @@ impl Outputs for Shelf<'_> {
         Ok(Output::Inline(json))
     }
 
-    fn instances(&self, _: RunKey, task: TaskNo) -> Result<Vec<(u32, Output)>, OutputsError> {
+    /// Two at a time.
+    fn instances(
+        &self,
+        _: RunKey,
+        task: TaskNo,
+        from: u32,
+    ) -> Result<Vec<(u32, Output)>, OutputsError> {
         let rows = self.0.values().filter(|row| row.task.no == task);
-        Ok(rows.filter_map(|row| Some((row.task.index?, row.output.clone()?))).collect())
+        let found = rows.filter_map(|row| Some((row.task.index?, row.output.clone()?)));
+        Ok(found.filter(|(index, _)| *index >= from).take(2).collect())
     }
 }
 
