@@ -6,6 +6,7 @@
 mod chain;
 mod definitions;
 mod fanout;
+mod foreach;
 mod floors;
 mod http;
 mod memory;

@@ -12,6 +12,8 @@ pub struct Sizes {
     pub unfinished_runs: usize,
     pub unfinished_tasks: usize,
     pub live_processes: usize,
+    /// Elements of a list for `foreach`.
+    pub elements: usize,
     /// Runs triggered over HTTP in one round.
     pub http_runs: usize,
 }
@@ -29,6 +31,7 @@ impl Sizes {
             unfinished_runs: 10_000,
             unfinished_tasks: 90_000,
             live_processes: 500,
+            elements: 100_000,
             http_runs: 30_000,
         }
     }
@@ -44,6 +47,7 @@ impl Sizes {
             unfinished_runs: 3,
             unfinished_tasks: 8,
             live_processes: 2,
+            elements: 20,
             http_runs: 40,
         }
     }

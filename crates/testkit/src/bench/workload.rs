@@ -2,7 +2,7 @@
 
 use super::report::Line;
 use super::sizes::Sizes;
-use super::{chain, fanout, http, memory, processes, start};
+use super::{chain, fanout, foreach, http, memory, processes, start};
 use std::path::Path;
 
 /// One benchmark.
@@ -13,13 +13,26 @@ pub enum Workload {
     Processes,
     Fanout,
     Start,
+    Foreach,
     Http,
 }
 
 impl Workload {
     /// Memory first: whatever ran before it would be counted too.
-    pub const ALL: &[Self] =
-        &[Self::Memory, Self::Chain, Self::Processes, Self::Fanout, Self::Start, Self::Http];
+    pub const ALL: &[Self] = &[
+        Self::Memory,
+        Self::Chain,
+        Self::Processes,
+        Self::Fanout,
+        Self::Start,
+        Self::Foreach,
+        Self::Http,
+    ];
+
+    /// Whether it measures the program itself, as a process of its own.
+    pub const fn is_of_the_program(self) -> bool {
+        matches!(self, Self::Foreach | Self::Http)
+    }
 
     pub const fn word(self) -> &'static str {
         match self {
@@ -28,6 +41,7 @@ impl Workload {
             Self::Processes => "processes",
             Self::Fanout => "fanout",
             Self::Start => "start",
+            Self::Foreach => "foreach",
             Self::Http => "http",
         }
     }
@@ -51,6 +65,7 @@ impl Workload {
                 Self::Processes => processes::measure(ground, sizes).await,
                 Self::Fanout => fanout::measure(ground, sizes).await,
                 Self::Start => start::measure(ground, sizes).await,
+                Self::Foreach => foreach::measure(ground, sizes, program),
                 Self::Http => http::measure(ground, sizes, program),
             }
         })

@@ -71,7 +71,16 @@ impl Served {
     }
 
     pub fn resident_mb(&self) -> f64 {
-        resident_mb(Path::new("/proc").join(self.pid().to_string()).as_path())
+        resident_mb(&self.process())
+    }
+
+    /// The most it ever had.
+    pub fn most_resident_mb(&self) -> f64 {
+        megabytes(&self.process(), "VmHWM:")
+    }
+
+    fn process(&self) -> PathBuf {
+        Path::new("/proc").join(self.pid().to_string())
     }
 }
 
@@ -99,8 +108,12 @@ fn address(stderr: &mut BufReader<ChildStderr>) -> SocketAddr {
 
 /// Resident memory in megabytes (10⁶ bytes) of the process that this folder of /proc tells of.
 pub fn resident_mb(process: &Path) -> f64 {
+    megabytes(process, "VmRSS:")
+}
+
+fn megabytes(process: &Path, field: &str) -> f64 {
     let status = std::fs::read_to_string(process.join("status")).expect("it lives, on Linux");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0");
+    let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap_or("0");
     let kib: f64 = line.split_whitespace().next().and_then(|kib| kib.parse().ok()).unwrap_or(0.0);
     kib * 1024.0 / 1e6
 }
