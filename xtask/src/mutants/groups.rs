@@ -35,19 +35,22 @@ pub const MUTANTS: &[Mutant] = &[
         "",
     )),
     mutant("fan-in-reversed", "the list is in the order of the indexes", LIST, (
-        "desk.outputs.instances(desk.around.key, no)?",
-        "desk.outputs.instances(desk.around.key, no)?.into_iter().rev()",
+        "        let page = desk.outputs.instances(desk.around.key, no, next)?;",
+        "        let mut page = desk.outputs.instances(desk.around.key, no, next)?;
+        if let [first, .., last] = &mut page[..] {
+            std::mem::swap(&mut first.1, &mut last.1);
+        }",
     )),
     mutant("fan-in-without-gaps", "the list has null where an instance has no output", LIST, (
-        "        nulls(&mut text, index.saturating_sub(next));",
-        "        let _ = (index, next);",
+        "            nulls(&mut text, index.saturating_sub(next));",
+        "            let _ = (index, next);",
     )),
     mutant("fail-fast-goes-on", "after a failure the rest are cancelled", GROUP, (
-        "run.strategy(no) == FailureStrategy::FailFast && !is_closed",
-        "run.strategy(no) == FailureStrategy::FailFast && !is_closed && false",
+        "run.strategy(no) == FailureStrategy::FailFast && !is_stopping",
+        "run.strategy(no) == FailureStrategy::FailFast && !is_stopping && false",
     )),
     mutant("fail-fast-stops-nothing", "what is live of a closed group is stopped", GROUP, (
-        "                true => self.stop(key, task, Stopping::Cancel, |row| row.cancelled = Some(reason)),",
+        "                true => self.stop(key, task, Stopping::Cancel, |row| row.cancelled = Some(why)),",
         "                true => {}",
     )),
     mutant("closed-opens-more", "a closed group opens no more", COUNT, (
@@ -65,7 +68,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("retry-counted-twice", "a retried instance is counted once", RUN, (
         "        instances.note(group, index, (before, after));",
         "        instances.note(group, index, (before, after));
-        if before == Fact::Failed {
+        if before.fact == Fact::Failed {
             group.failed = group.failed.saturating_sub(1);
         }",
     )),
@@ -90,8 +93,8 @@ pub const MUTANTS: &[Mutant] = &[
         "own.is_some() || group.failed > 0",
     )),
     mutant("cancelled-instance-is-nothing", "a cancelled instance cancels its group", GROUP, (
-        "!failed && group.cancelled > 0",
-        "!failed && group.cancelled > 0 && group.success == 0",
+        "!failed && group.cancelled + group.unopened() > 0",
+        "!failed && group.cancelled + group.unopened() > 0 && group.success == 0",
     )),
     mutant("group-hold-ignored", "a held group starts nothing", GROUP, (
         "self.progress.status != RunStatus::Running || self.rows.is_held(no)",
@@ -126,8 +129,8 @@ pub const MUTANTS: &[Mutant] = &[
         "must",
     )),
     mutant("retry-leaves-unopened", "a retry opens what was never opened", RETRY, (
-        "                group.closed = None;",
-        "",
+        "                group.closed = stay_closed.then_some(Closed::Chosen);",
+        "                let _ = (stay_closed, Closed::Chosen);",
     )),
     mutant("cancel-reaches-groups", "a group that has opened goes on below a cancel", BELOW, (
         "fact.is_live() || fact == Fact::Open",

@@ -42,6 +42,7 @@ mod descriptors;
 mod moments;
 mod damage;
 mod remote;
+mod fan_kills;
 mod fanned_out;
 mod secrets;
 mod routes;
