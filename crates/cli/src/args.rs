@@ -267,10 +267,20 @@ pub struct ExplainCodeArgs {
 
 /// A value has no place here: it is that of this environment.
 pub fn variable_name(text: &str) -> Result<String, &'static str> {
-    match text.contains('=') || text.is_empty() {
-        true => Err("a variable's name, without `=` and a value"),
-        false => Ok(text.to_owned()),
+    if text.contains('=') || text.is_empty() {
+        return Err("a variable's name, without `=` and a value");
     }
+    if text.starts_with("MAINSPRING_SECRET_") {
+        return Err("secrets are not passed on to every task: name it where it is needed, as in \
+                    `env: { TOKEN: { secret: NAME } }`");
+    }
+    if text.starts_with("MAINSPRING_") {
+        return Err(
+            "variables that begin with MAINSPRING_ are Mainspring's own: pass it on under \
+                    another name",
+        );
+    }
+    Ok(text.to_owned())
 }
 
 #[cfg(test)]

@@ -90,6 +90,15 @@ fn bad_usage_is_exit_code_2() {
     bench.run(&["run", "w.yaml", "--max-processes", "0"]).is(2);
     bench.run(&["run", "w.yaml", "--pass-env", "A=1"]).is(2).says("a variable's name");
     bench.run(&["server", "--pass-env", "A=1"]).is(2).says("a variable's name");
+    for (name, says) in [
+        ("MAINSPRING_SECRET_TOKEN", "name it where it is needed, as in `env:"),
+        ("MAINSPRING_DATA", "under another name"),
+    ] {
+        bench.run(&["run", "w.yaml", "--pass-env", name]).is(2).says(says);
+        bench.run(&["server", "--pass-env", name]).is(2).says(says);
+        bench.write("own.toml", format!("pass_env = [\"{name}\"]\n"));
+        bench.run(&["server", "--print-config", "--config", "own.toml"]).is(2).says(says);
+    }
     bench.write("bad.toml", "pass_env = [\"A=1\"]\n");
     let config = ["server", "--print-config", "--config", "bad.toml"];
     bench.run(&config).is(2).says("pass_env `A=1`: a variable's name");
