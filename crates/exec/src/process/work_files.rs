@@ -52,10 +52,20 @@ impl WorkFiles {
 impl Drop for WorkFiles {
     /// What cannot be removed now goes when the next life empties the folder.
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(self.output());
+        let output = self.output();
+        // Whatever the task made of it.
+        if std::fs::remove_file(&output).is_err_and(|error| is_a_folder(&error, &output)) {
+            let _ = std::fs::remove_dir_all(&output);
+        }
         if self.has_inputs {
             let _ = std::fs::remove_file(self.path("input"));
             let _ = std::fs::remove_file(self.path("run_input"));
         }
     }
+}
+
+/// Linux says EISDIR, other systems EPERM.
+fn is_a_folder(error: &io::Error, path: &Path) -> bool {
+    error.kind() != io::ErrorKind::NotFound
+        && std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }

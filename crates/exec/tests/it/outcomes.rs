@@ -261,3 +261,16 @@ fn write_executable(path: &std::path::Path, text: &str) {
     assert!(status.unwrap().success());
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
+
+#[test]
+fn whatever_a_task_made_of_its_output_goes_with_it() {
+    let rig = Rig::new();
+    for line in [
+        "mkdir $MAINSPRING_OUTPUT; touch $MAINSPRING_OUTPUT/x",
+        "mkfifo $MAINSPRING_OUTPUT",
+        "ln -s / $MAINSPRING_OUTPUT",
+    ] {
+        failure(rig.run(shell(line)));
+        assert_eq!(rig.files_in("work"), [""; 0], "{line}");
+    }
+}
