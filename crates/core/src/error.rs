@@ -88,7 +88,7 @@ impl TaskError {
 }
 
 /// Keeps the beginning and the end of a message that is too long to store.
-fn shorten(message: String) -> String {
+pub fn shorten(message: String) -> String {
     if message.len() <= ERROR_MESSAGE_BYTES_MAX {
         return message;
     }

@@ -51,7 +51,7 @@ pub const TASK_INPUT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// strings over 128 KiB.)
 pub const ENV_VALUE_BYTES_MAX: usize = 64 * 1024;
 /// An error's message as stored; what is longer is cut in its middle.
-pub const ERROR_MESSAGE_BYTES_MAX: usize = 8 * 1024;
+pub const ERROR_MESSAGE_BYTES_MAX: usize = 4 * 1024;
 
 /// Artifacts that one task declares.
 pub const ARTIFACTS_MAX: usize = 1_000;

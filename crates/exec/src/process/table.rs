@@ -15,6 +15,7 @@ use super::environment::Provisions;
 use crate::contract::Reports;
 use crate::log::assemble;
 use crate::log::place::Place;
+use mainspring_core::error::shorten;
 use mainspring_core::ids::{AttemptId, Ticket};
 use mainspring_core::kernel::row::Log;
 use mainspring_core::work::{Ended, Outcome, Question, Reattached, Report, ReportKind};
@@ -187,7 +188,7 @@ impl Shared {
 
     /// It could not be taken now.
     pub fn refused(&self, ticket: Ticket, why: String) {
-        let why: Box<str> = why.into();
+        let why: Box<str> = shorten(why).into();
         let mut attempts = self.attempts();
         if let Some(entry) = attempts.get_mut(&ticket.attempt) {
             if entry.stage.is_stopped() {
