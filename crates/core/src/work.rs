@@ -3,9 +3,10 @@
 use crate::error::TaskError;
 use crate::ids::{RunId, TaskNo, Ticket};
 use crate::json::Json;
+use crate::kernel::cache::CacheKey;
 use crate::kernel::row::{Log, Stopping};
 use crate::output::Output;
-use crate::spec::definition::OutputFrom;
+use crate::spec::definition::{Definition, OutputFrom};
 use crate::time::Span;
 use std::sync::Arc;
 
@@ -60,6 +61,15 @@ impl Work {
             Self::Process(_) => ExecutorKind::Process,
             #[cfg(feature = "bench")]
             Self::Echo => ExecutorKind::Echo,
+        }
+    }
+
+    /// Files that a success has to leave.
+    pub fn leaves(&self) -> &[String] {
+        match self {
+            Self::Process(work) => &work.artifacts_out,
+            #[cfg(feature = "bench")]
+            Self::Echo => &[],
         }
     }
 }
@@ -122,6 +132,7 @@ pub struct ArtifactIn {
     pub path: String,
     /// Where it is copied from: absolute, on the executor's machine.
     pub source: String,
+    pub executable: bool,
 }
 
 /// A file that a success left, as it was then.
@@ -133,6 +144,8 @@ pub struct ArtifactOut {
     /// is settled.
     pub file: String,
     pub bytes: u64,
+    /// By anybody.
+    pub executable: bool,
 }
 
 /// An executor's word on one attempt.
@@ -174,6 +187,17 @@ pub struct Ended {
 pub struct CacheNote {
     pub hash: [u8; 32],
     pub ttl: Span,
+}
+
+impl CacheNote {
+    /// Under which it is found again, whichever version of the definition looks for it.
+    pub fn key(&self, definition: &Definition, task: TaskNo) -> CacheKey {
+        CacheKey {
+            workflow: Arc::clone(&definition.name),
+            task: Arc::clone(&definition.task(task).name),
+            hash: self.hash,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -60,7 +60,10 @@ impl Hands {
             Effect::Stop(_, stop) if self.desk.take_back(stop.ticket.attempt) => {
                 self.starts.never_began(stop.ticket);
             }
-            Effect::Stop(kind, stop) => self.executor(kind).stop(stop),
+            Effect::Stop(kind, stop) => {
+                self.shelf.stop(&stop);
+                self.executor(kind).stop(stop);
+            }
             Effect::Reattach(kind, question) => {
                 self.desk.take_back(question.ticket.attempt);
                 let former = self.former.contains(&question.ticket.attempt);
@@ -73,7 +76,10 @@ impl Hands {
                 self.executor(kind).settle(ticket);
                 self.shelf.settled(ticket.attempt);
             }
-            Effect::RunEnded(run) => self.starts.keeping.run_ended(run),
+            Effect::RunEnded(run) => {
+                self.desk.run_ended(run);
+                self.starts.keeping.run_ended(run);
+            }
         }
     }
 

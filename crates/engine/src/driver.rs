@@ -216,6 +216,7 @@ impl Driver {
                 self.draining = self.draining.max(Some(drain));
                 self.drain_world();
             }
+            Control::GiveUp(why) => return Some(Stopped::Store(why)),
             Control::Stop => self.stopping = true,
         }
         None

@@ -1,6 +1,7 @@
 //! The handle on a running engine.
 
 use crate::act::{Executors, Hands};
+use crate::again::Again;
 use crate::desk::Desk;
 use crate::driver::Driver;
 use crate::events::Observer;
@@ -135,7 +136,8 @@ impl Engine {
         let inbox = Arc::new(Inbox::default());
         let keeping = Arc::new(Keeping::new(&config.store, &config.logs));
         keeping.clear();
-        let shelf = Shelf::new(&config, Arc::clone(&keeping), Arc::clone(&inbox));
+        let again = Again::new(&config, &inbox);
+        let shelf = Shelf::new(&config, Arc::clone(&keeping), Arc::clone(&inbox), again.clone());
         let reports = Arc::new(shelf.clone()) as Arc<dyn Reports>;
         let executors = executors(reports).map_err(StartError::Executors)?;
         let loaded = prefetch::load(&*config.store, config.scheduler, &config.load).await?;
@@ -147,7 +149,7 @@ impl Engine {
             shelf: shelf.clone(),
             keeping,
         });
-        let desk = Desk::new(Arc::clone(&starts));
+        let desk = Desk::new(Arc::clone(&starts), again);
         let hands = Hands {
             executors: executors.clone(),
             shelf: shelf.clone(),

@@ -55,4 +55,8 @@ pub trait Observer: Send + Sync + 'static {
     /// A log could not be moved into the blob store. Nothing is lost: it stays in its file.
     /// `error` says what a person can do.
     fn log_stays(&self, attempt: AttemptId, error: &str);
+
+    /// Something could not be read from the blob store, or put into it: it waits, and is tried
+    /// again. Said once for all that waits. `error` says what a person can do.
+    fn content_waits(&self, error: &str);
 }

@@ -38,6 +38,8 @@ pub(crate) enum Control {
     Found(Box<Reading<Ask>>, Box<Result<Prefetched, ReadError>>),
     Loaded(Result<(Registration, Vec<RunSnapshot>), ReadError>),
     Drain(Drain),
+    /// The blob store failed for longer than anybody is to wait; says why.
+    GiveUp(String),
     Stop,
 }
 

@@ -72,35 +72,38 @@ impl Keeping {
     }
 
     /// Puts a file that nobody changes under the hash of its content.
-    pub fn put_file(&self, run: RunId, path: &Path) -> Result<BlobRef, BlobError> {
-        let failed = |error: io::Error| BlobError {
-            what: format!("{} cannot be read", path.display()),
-            source: Some(Box::new(error)),
+    pub fn put_file(&self, run: RunId, path: &Path) -> Result<BlobRef, OutputsError> {
+        let failed = |error: io::Error| {
+            let what = format!("{} cannot be read: {error}", path.display());
+            match error.kind() {
+                io::ErrorKind::NotFound => OutputsError::Lost(what),
+                _ => OutputsError::Unreachable(what),
+            }
         };
-        let mut file = fs::File::open(path).map_err(failed)?;
-        let (hash, bytes) = hash_of(&mut file).map_err(failed)?;
+        let file = fs::File::open(path).map_err(failed)?;
+        let hashed = transfer(file, &mut io::sink());
+        let (hash, bytes) = hashed.map_err(|error| failed(error.into_inner()))?;
         let blob = BlobRef { hash, bytes };
         let file = fs::File::open(path).map_err(failed)?;
-        self.put_as(BlobName::Content(run, blob.hash), file)?;
+        self.put_as(BlobName::Content(run, blob.hash), file).map_err(unreachable)?;
         Ok(blob)
     }
 
     /// The content of a blob that is not named after it.
     pub fn read_named(&self, name: BlobName) -> Result<Option<Vec<u8>>, OutputsError> {
         let opened = self.blobs.open(name);
-        let opened = opened.map_err(|error| OutputsError::Unreachable(error.to_string()))?;
+        let opened = opened.map_err(unreachable)?;
         let Some(reader) = opened else { return Ok(None) };
         let mut content = Vec::new();
         let read = GzDecoder::new(reader).read_to_end(&mut content);
-        read.map_err(|error| OutputsError::Unreachable(format!("a blob cannot be read: {error}")))?;
+        read.map_err(|error| unread(&error, &name.to_string()))?;
         Ok(Some(content))
     }
 
     /// A local file with the content of a blob, checked against its name; there until the run ends.
     pub fn file_of(&self, run: RunId, blob: &BlobRef, kind: &str) -> Result<String, OutputsError> {
-        let path = self.folder.join(run.to_string()).join(format!("{}.{kind}", blob.hex()));
-        let is_there = fs::metadata(&path).is_ok_and(|file| file.len() == blob.bytes);
-        if !is_there {
+        let path = self.place(run, blob, kind);
+        if !is_there(&path, blob) {
             self.write_file(&path, run, blob)?;
         }
         Ok(path.to_string_lossy().into_owned())
@@ -109,16 +112,13 @@ impl Keeping {
     /// The content of a blob, checked against its name.
     fn read(&self, run: RunId, blob: &BlobRef) -> Result<Vec<u8>, OutputsError> {
         let opened = self.blobs.open(BlobName::Content(run, blob.hash));
-        let opened = opened.map_err(|error| OutputsError::Unreachable(error.to_string()))?;
-        let lost = || OutputsError::Lost(format!("{} of run {run}", blob.hex()));
-        let reader = opened.ok_or_else(lost)?;
+        let opened = opened.map_err(unreachable)?;
+        let reader = opened.ok_or_else(|| gone(run, blob))?;
         let mut content = Vec::with_capacity(usize::try_from(blob.bytes).unwrap_or(0));
         let mut reader = GzDecoder::new(reader).take(OUTPUT_BYTES_MAX as u64 + 1);
-        reader.read_to_end(&mut content).map_err(|error| {
-            OutputsError::Unreachable(format!("a blob cannot be read: {error}"))
-        })?;
+        reader.read_to_end(&mut content).map_err(|error| unread(&error, &named(run, blob)))?;
         if Sha256::digest(&content)[..] != blob.hash {
-            return Err(lost());
+            return Err(damaged(&named(run, blob), "it is not what was put"));
         }
         Ok(content)
     }
@@ -127,68 +127,127 @@ impl Keeping {
     pub fn copy(&self, blob: &BlobRef, from: RunId, to: RunId) -> Result<(), OutputsError> {
         let content = self.read(from, blob)?;
         let put = self.put(to, &content);
-        put.map(drop).map_err(|error| OutputsError::Unreachable(error.to_string()))
+        put.map(drop).map_err(unreachable)
+    }
+
+    /// Gives a run a file of another run. Larger than an output may be: it goes by way of the
+    /// disk, where whoever reads it next finds it.
+    pub fn copy_file(&self, blob: &BlobRef, from: RunId, to: RunId) -> Result<(), OutputsError> {
+        let path = self.place(to, blob, "file");
+        self.write_file(&path, from, blob)?;
+        self.put_file(to, &path).map(drop)
+    }
+
+    fn place(&self, run: RunId, blob: &BlobRef, kind: &str) -> PathBuf {
+        self.folder.join(run.to_string()).join(format!("{}.{kind}", blob.hex()))
+    }
+
+    fn write_file(&self, path: &Path, run: RunId, blob: &BlobRef) -> Result<(), OutputsError> {
+        let opened = self.blobs.open(BlobName::Content(run, blob.hash));
+        let reader = opened.map_err(unreachable)?.ok_or_else(|| gone(run, blob))?;
+        self.write_aside(path, blob, GzDecoder::new(reader), &named(run, blob))
     }
 
     /// Written aside and moved in one step: whoever reads it finds all of it.
-    fn write_file(&self, path: &Path, run: RunId, blob: &BlobRef) -> Result<(), OutputsError> {
-        let lost = || OutputsError::Lost(format!("{} of run {run}", blob.hex()));
+    fn write_aside(
+        &self,
+        path: &Path,
+        blob: &BlobRef,
+        content: impl Read,
+        what: &str,
+    ) -> Result<(), OutputsError> {
         let failed = |error: io::Error| {
             OutputsError::Unreachable(format!("{} cannot be written: {error}", path.display()))
         };
-        let opened = self.blobs.open(BlobName::Content(run, blob.hash));
-        let opened = opened.map_err(|error| OutputsError::Unreachable(error.to_string()))?;
-        let mut reader = GzDecoder::new(opened.ok_or_else(lost)?);
         let folder = path.parent().expect("it is below the folder");
         fs::create_dir_all(folder).map_err(failed)?;
         let new = folder.join(format!("new-{}", self.next.fetch_add(1, Ordering::Relaxed)));
-        let mut file =
-            Hashing { file: fs::File::create(&new).map_err(failed)?, hash: Sha256::new() };
-        io::copy(&mut reader, &mut file).map_err(failed)?;
-        if file.hash.finalize()[..] != blob.hash {
-            return Err(lost());
-        }
-        fs::rename(&new, path).map_err(failed)
+        let mut file = fs::File::create(&new).map_err(failed)?;
+        let copied = transfer(content, &mut file);
+        drop(file);
+        let placed = match copied {
+            Ok((hash, _)) if hash == blob.hash => fs::rename(&new, path).map_err(failed),
+            Ok(_) => Err(damaged(what, "it is not what was put")),
+            Err(Untransferred::Unread(error)) => Err(unread(&error, what)),
+            Err(Untransferred::Unwritten(error)) => Err(failed(error)),
+        };
+        // Half a file is of no use, and on a full disk it is in the way.
+        placed.inspect_err(|_| drop(fs::remove_file(&new)))
     }
 }
 
-/// Hashes what it writes.
-struct Hashing {
-    file: fs::File,
-    hash: Sha256,
+fn is_there(path: &Path, blob: &BlobRef) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.len() == blob.bytes)
 }
 
-impl io::Write for Hashing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = io::Write::write(&mut self.file, bytes)?;
-        self.hash.update(&bytes[..written]);
-        Ok(written)
-    }
+/// What it says is for a person who can do something about it.
+pub(crate) fn unreachable(BlobError { what, .. }: BlobError) -> OutputsError {
+    OutputsError::Unreachable(what)
+}
 
-    fn flush(&mut self) -> io::Result<()> {
-        io::Write::flush(&mut self.file)
+/// For messages: whose content, and how it is named.
+fn named(run: RunId, blob: &BlobRef) -> String {
+    let BlobRef { bytes, .. } = blob;
+    format!("content of run {run} ({bytes} bytes, SHA-256 {})", blob.hex())
+}
+
+fn gone(run: RunId, blob: &BlobRef) -> OutputsError {
+    let what = named(run, blob);
+    OutputsError::Lost(format!(
+        "{what} is not in the blob store any more. To have it made again, start the workflow anew"
+    ))
+}
+
+fn damaged(what: &str, why: &str) -> OutputsError {
+    OutputsError::Lost(format!(
+        "{what} is damaged in the blob store: {why}. To have it made again, start the workflow anew"
+    ))
+}
+
+/// A store that answers with something that cannot be unpacked will not do better next time.
+fn unread(error: &io::Error, what: &str) -> OutputsError {
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    match error.kind() {
+        InvalidData | InvalidInput | UnexpectedEof => damaged(what, &error.to_string()),
+        _ => OutputsError::Unreachable(format!("{what} cannot be read: {error}")),
     }
 }
 
-/// Of all that is left to be read, and how much that was.
-fn hash_of(content: &mut impl Read) -> io::Result<([u8; 32], u64)> {
+enum Untransferred {
+    Unread(io::Error),
+    Unwritten(io::Error),
+}
+
+impl Untransferred {
+    fn into_inner(self) -> io::Error {
+        let (Self::Unread(error) | Self::Unwritten(error)) = self;
+        error
+    }
+}
+
+/// Copies all that is left to be read. Returns its hash, and how much that was.
+fn transfer(
+    mut from: impl Read,
+    to: &mut impl io::Write,
+) -> Result<([u8; 32], u64), Untransferred> {
     let mut hasher = Sha256::new();
     let (mut bytes, mut chunk) = (0, vec![0; 64 * 1024]);
     loop {
-        match content.read(&mut chunk)? {
-            0 => return Ok((hasher.finalize().into(), bytes)),
-            count => {
-                hasher.update(&chunk[..count]);
-                bytes += count as u64;
-            }
-        }
+        let count = match from.read(&mut chunk) {
+            Ok(0) => return Ok((hasher.finalize().into(), bytes)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read.map_err(Untransferred::Unread)?,
+        };
+        hasher.update(&chunk[..count]);
+        to.write_all(&chunk[..count]).map_err(Untransferred::Unwritten)?;
+        bytes += count as u64;
     }
 }
 
 impl Outputs for Keeping {
     fn load(&self, run: RunId, blob: &BlobRef) -> Result<Json, OutputsError> {
         let content = self.read(run, blob)?;
-        let lost = || OutputsError::Lost(format!("{} of run {run} is no JSON", blob.hex()));
+        let lost = || damaged(&named(run, blob), "it is no JSON");
         let text = String::from_utf8(content).map_err(|_| lost())?;
         Json::parse(&text).map_err(|_| lost())
     }
@@ -197,12 +256,22 @@ impl Outputs for Keeping {
         self.file_of(run, blob, "json")
     }
 
+    fn written(&self, run: RunId, json: &Json) -> Result<String, OutputsError> {
+        let content = json.as_str().as_bytes();
+        let blob = BlobRef { hash: Sha256::digest(content).into(), bytes: content.len() as u64 };
+        let path = self.place(run, &blob, "json");
+        if !is_there(&path, &blob) {
+            self.write_aside(&path, &blob, content, &named(run, &blob))?;
+        }
+        Ok(path.to_string_lossy().into_owned())
+    }
+
     fn keep(&self, run: RunId, json: Json) -> Result<Output, OutputsError> {
         if Output::fits_inline(&json) {
             return Ok(Output::Inline(json));
         }
         let kept = self.put(run, json.as_str().as_bytes());
-        kept.map(Output::Blob).map_err(|error| OutputsError::Unreachable(error.to_string()))
+        kept.map(Output::Blob).map_err(unreachable)
     }
 
     fn instances(

@@ -21,6 +21,7 @@ mod inbox;
 mod prefetch;
 mod keeping;
 mod artifacts;
+mod again;
 mod shelf;
 mod starts;
 mod desk;

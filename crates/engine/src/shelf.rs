@@ -6,13 +6,22 @@
 //!  executors ─► report ─┬─ nothing to do ────────────────────────────► inbox
 //!                       └─ large ─► `Over` to the inbox, and
 //!                                   queue ─► 2 at once: compress, put ─► inbox   Log::Blob
-//!                                                          └─ failed ──► inbox   Log::File
+//!                                     ▲                    ├─ failed ──► inbox   Log::File
+//!                                     │                    └─ failed ──► later   outputs, files
+//!                                     └──────── a pause, longer each time ─┘
 //!  act thread ─► settled: the end is durable ─► the file goes, if its blob is there
+//!             └► cancelled: nobody wants what it left
 //! ```
+//! Work that was done well does not fail because there is no room for what it left, or nobody
+//! there to take it: its attempt stays live until that is put away, however long it takes. No
+//! timeout counts that time, which would be the store's and not the task's; a person who does not
+//! want to wait cancels. When the program ends first the attempt is a loss like any other.
+//!
 //! Whoever has no large log pays one look at its report. A crash in between leaves the file, and
 //! perhaps a blob that no row knows: the next life puts the log again under the same name.
 
-use crate::artifacts;
+use crate::again::{Again, Wait};
+use crate::artifacts::{self, Left};
 use crate::engine::EngineConfig;
 use crate::events::Observer;
 use crate::inbox::Inbox;
@@ -21,13 +30,13 @@ use crate::logs::LogPlaces;
 use flate2::Compression;
 use flate2::read::GzEncoder;
 use mainspring_core::error::{ErrorClass, TaskError};
-use mainspring_core::evaluate::{Outputs as _, Surroundings};
-use mainspring_core::ids::{AttemptId, RunId, TaskNo};
-use mainspring_core::kernel::row::Log;
+use mainspring_core::evaluate::{Outputs as _, OutputsError, Surroundings};
+use mainspring_core::ids::{AttemptId, TaskNo};
+use mainspring_core::kernel::row::{Log, Stopping};
 use mainspring_core::launch::StartAttempt;
 use mainspring_core::output::Output;
 use mainspring_core::work::{
-    ArtifactOut, CacheNote, Ended, Outcome, Reattached, Report, ReportKind,
+    ArtifactOut, CacheNote, Ended, Outcome, Reattached, Report, ReportKind, Stop,
 };
 use mainspring_exec::Reports;
 use mainspring_exec::log::{read_log, remove_log};
@@ -47,14 +56,24 @@ struct Parts {
     logs: LogPlaces,
     inbox: Arc<Inbox>,
     observer: Arc<dyn Observer>,
+    again: Again,
     runtime: tokio::runtime::Handle,
     desk: Mutex<Desk>,
+}
+
+/// An end that is not told yet.
+struct Parcel {
+    report: Report,
+    /// It was tried before.
+    wait: Option<Wait>,
 }
 
 #[derive(Default)]
 struct Desk {
     /// Never more than live attempts.
-    waiting: VecDeque<Report>,
+    waiting: VecDeque<Parcel>,
+    /// What the store keeps waiting.
+    later: BTreeMap<AttemptId, Parcel>,
     at_work: usize,
     /// Attempts whose logs are in the blob store, and perhaps still in their files.
     stored: BTreeSet<AttemptId>,
@@ -68,15 +87,23 @@ struct Expected {
     around: Arc<Surroundings>,
     task: TaskNo,
     cache: Option<CacheNote>,
+    /// It was cancelled: nobody wants what it leaves.
+    is_cancelled: bool,
 }
 
 impl Shelf {
-    pub fn new(config: &EngineConfig, keeping: Arc<Keeping>, inbox: Arc<Inbox>) -> Self {
+    pub fn new(
+        config: &EngineConfig,
+        keeping: Arc<Keeping>,
+        inbox: Arc<Inbox>,
+        again: Again,
+    ) -> Self {
         Self(Arc::new(Parts {
             keeping,
             logs: config.logs.clone(),
             inbox,
             observer: Arc::clone(&config.observer),
+            again,
             runtime: tokio::runtime::Handle::current(),
             desk: Mutex::default(),
         }))
@@ -87,7 +114,7 @@ impl Shelf {
         let task = start.ticket.task.no;
         if start.around.definition.task(task).action.puts_out() {
             let around = Arc::clone(&start.around);
-            let expected = Expected { around, task, cache };
+            let expected = Expected { around, task, cache, is_cancelled: false };
             self.0.desk().expected.insert(start.ticket.attempt, expected);
         }
     }
@@ -97,6 +124,7 @@ impl Shelf {
     pub fn settled(&self, attempt: AttemptId) {
         let mut desk = self.0.desk();
         desk.expected.remove(&attempt);
+        desk.later.remove(&attempt);
         let is_stored = desk.stored.remove(&attempt);
         drop(desk);
         if is_stored {
@@ -105,11 +133,28 @@ impl Shelf {
         }
     }
 
+    /// An attempt is to be stopped. If its work is over and only what it left is waiting, there is
+    /// nothing left to wait for, unless it may go on after all.
+    pub fn stop(&self, stop: &Stop) {
+        if stop.why != Stopping::Cancel {
+            return;
+        }
+        let mut desk = self.0.desk();
+        if let Some(expected) = desk.expected.get_mut(&stop.ticket.attempt) {
+            expected.is_cancelled = true;
+        }
+        if let Some(parcel) = desk.later.remove(&stop.ticket.attempt) {
+            drop(desk);
+            self.0.inbox.report(unwanted(parcel.report));
+        }
+    }
+
     /// Begins nothing more: what waits is found again by the next life.
     pub fn close(&self) {
         let mut desk = self.0.desk();
         desk.is_closed = true;
         desk.waiting.clear();
+        desk.later.clear();
     }
 
     fn take(&self, report: Report) {
@@ -119,12 +164,9 @@ impl Shelf {
         }
         // However long the log takes, the work did not take longer.
         self.0.inbox.report(Report { ticket: report.ticket, what: ReportKind::Over });
-        desk.waiting.push_back(report);
-        if desk.at_work < AT_ONCE {
-            desk.at_work += 1;
-            let parts = Arc::clone(&self.0);
-            self.0.runtime.spawn_blocking(move || parts.work());
-        }
+        // The same end, told once more.
+        desk.later.remove(&report.ticket.attempt);
+        self.0.push(desk, Parcel { report, wait: None });
     }
 }
 
@@ -150,32 +192,78 @@ impl Parts {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work(&self) {
+    fn push(self: &Arc<Self>, mut desk: MutexGuard<'_, Desk>, parcel: Parcel) {
+        desk.waiting.push_back(parcel);
+        if desk.at_work < AT_ONCE {
+            desk.at_work += 1;
+            let parts = Arc::clone(self);
+            self.runtime.spawn_blocking(move || parts.work());
+        }
+    }
+
+    fn work(self: &Arc<Self>) {
         loop {
             let mut desk = self.desk();
-            let Some(report) = desk.waiting.pop_front() else {
+            let Some(parcel) = desk.waiting.pop_front() else {
                 desk.at_work -= 1;
                 return;
             };
             drop(desk);
-            self.keep(report);
+            self.keep(parcel);
         }
     }
 
-    fn keep(&self, mut report: Report) {
-        let attempt = report.ticket.attempt;
-        if let Some(log) = large_log(&mut report) {
-            match self.put(attempt) {
-                Ok(()) => {
-                    let Log::File { bytes } = *log else { unreachable!("only these are large") };
-                    *log = Log::Blob { bytes };
-                    self.desk().stored.insert(attempt);
-                }
-                Err(error) => self.observer.log_stays(attempt, &error.to_string()),
+    fn keep(self: &Arc<Self>, parcel: Parcel) {
+        let Parcel { mut report, wait } = parcel;
+        // A log is tried once: where it is it can be read as well.
+        if wait.is_none() {
+            self.keep_log(&mut report);
+        }
+        match self.keep_output(&mut report) {
+            Ok(()) => self.inbox.report(report),
+            Err(why) => {
+                let wait = self.again.wait(wait, &why);
+                self.put_off(report, wait);
             }
         }
-        self.keep_output(&mut report);
-        self.inbox.report(report);
+    }
+
+    /// Back to the end of the queue, after a pause that takes nobody's place.
+    fn put_off(self: &Arc<Self>, report: Report, wait: Wait) {
+        let attempt = report.ticket.attempt;
+        let pause = wait.pause();
+        let mut desk = self.desk();
+        match desk.expected.get(&attempt) {
+            Some(expected) if expected.is_cancelled => {
+                drop(desk);
+                return self.inbox.report(unwanted(report));
+            }
+            Some(_) if !desk.is_closed => {}
+            _ => return,
+        }
+        desk.later.insert(attempt, Parcel { report, wait: Some(wait) });
+        drop(desk);
+        let parts = Arc::clone(self);
+        self.runtime.spawn(async move {
+            tokio::time::sleep(pause).await;
+            let mut desk = parts.desk();
+            if let Some(parcel) = desk.later.remove(&attempt) {
+                parts.push(desk, parcel);
+            }
+        });
+    }
+
+    fn keep_log(&self, report: &mut Report) {
+        let attempt = report.ticket.attempt;
+        let Some(log) = large_log(report) else { return };
+        match self.put(attempt) {
+            Ok(()) => {
+                let Log::File { bytes } = *log else { unreachable!("only these are large") };
+                *log = Log::Blob { bytes };
+                self.desk().stored.insert(attempt);
+            }
+            Err(error) => self.observer.log_stays(attempt, &error.to_string()),
+        }
     }
 
     /// Whether a report has to wait for something.
@@ -195,22 +283,31 @@ impl Parts {
         })
     }
 
-    fn keep_output(&self, report: &mut Report) {
+    /// An error says why that has to wait: nothing of it is lost.
+    fn keep_output(&self, report: &mut Report) -> Result<(), String> {
         let attempt = report.ticket.attempt;
-        let Some(ended) = ended(report) else { return };
-        let Outcome::Success(output) = &mut ended.outcome else { return };
+        let Some(ended) = ended(report) else { return Ok(()) };
+        let Outcome::Success(output) = &ended.outcome else { return Ok(()) };
         let (around, task, cache) = match self.desk().expected.get(&attempt) {
-            Some(Expected { around, task, cache }) => (Arc::clone(around), *task, *cache),
-            None => return,
+            Some(Expected { around, task, cache, .. }) => (Arc::clone(around), *task, *cache),
+            None => return Ok(()),
         };
-        let output = output.take();
-        let files = std::mem::take(&mut ended.artifacts);
-        let kept = self.checked(&around, task, output).and_then(|output| {
-            self.keep_files((around.run, attempt), &files)?;
+        let kept = self.checked(&around, task, output.as_ref()).and_then(|output| {
+            let key = cache.map(|note| note.key(&around.definition, task));
+            let (run, key) = (around.run, key.as_ref());
+            let left = Left { run, attempt, key, output: output.as_ref() };
+            self.keep_files(&left, &ended.artifacts)?;
             Ok(output)
         });
+        let kept = match kept {
+            Ok(output) => Ok(output),
+            Err(Unkept::Failed(error)) => Err(error),
+            Err(Unkept::Later(why)) => return Err(why),
+        };
+        ended.artifacts.clear();
         ended.cache = cache.filter(|_| kept.is_ok());
         ended.outcome = kept.map_or_else(Outcome::Failed, Outcome::Success);
+        Ok(())
     }
 
     /// The output as it goes into the row.
@@ -218,32 +315,23 @@ impl Parts {
         &self,
         around: &Surroundings,
         task: TaskNo,
-        output: Option<Output>,
-    ) -> Result<Option<Output>, TaskError> {
-        let given = output.as_ref().and_then(Output::inline);
+        output: Option<&Output>,
+    ) -> Result<Option<Output>, Unkept> {
+        let given = output.and_then(Output::inline);
         let checked = around.definition.task(task).check_output(given);
-        checked.map_err(|what| TaskError::new(ErrorClass::Logic, what))?;
-        let Some(Output::Inline(json)) = output else { return Ok(output) };
-        let bytes = json.as_str().len();
-        let kept = self.keeping.keep(around.run, json).map_err(|error| {
-            let what = format!("its output of {bytes} bytes cannot be kept: {error}");
-            TaskError::new(ErrorClass::Internal, what)
-        })?;
-        Ok(Some(kept))
+        let failed = |what| Unkept::Failed(TaskError::new(ErrorClass::Logic, what));
+        checked.map_err(failed)?;
+        let Some(json) = given else { return Ok(output.cloned()) };
+        let kept = self.keeping.keep(around.run, json.clone());
+        kept.map(Some).map_err(|error| unkept(&error, "its output"))
     }
 
-    fn keep_files(
-        &self,
-        (run, attempt): (RunId, AttemptId),
-        files: &[ArtifactOut],
-    ) -> Result<(), TaskError> {
+    fn keep_files(&self, left: &Left<'_>, files: &[ArtifactOut]) -> Result<(), Unkept> {
         if files.is_empty() {
             return Ok(());
         }
-        artifacts::keep(&self.keeping, (run, attempt), files).map_err(|error| {
-            let what = format!("its artifacts cannot be kept: {error}");
-            TaskError::new(ErrorClass::Internal, what)
-        })
+        let kept = artifacts::keep(&self.keeping, left, files);
+        kept.map_err(|error| unkept(&error, "what it left"))
     }
 
     fn put(&self, attempt: AttemptId) -> io::Result<()> {
@@ -253,6 +341,31 @@ impl Parts {
         let mut compressed = GzEncoder::new(file, Compression::fast());
         Ok(self.logs.blobs.put(BlobName::Log(attempt), &mut compressed)?)
     }
+}
+
+/// Why what a success left is not put away.
+enum Unkept {
+    /// It never will be.
+    Failed(TaskError),
+    /// Not yet.
+    Later(String),
+}
+
+fn unkept(error: &OutputsError, what: &str) -> Unkept {
+    let why = format!("{what} cannot be put away: {error}");
+    match error {
+        OutputsError::Lost(_) => Unkept::Failed(TaskError::new(ErrorClass::Internal, why)),
+        OutputsError::Unreachable(_) => Unkept::Later(why),
+    }
+}
+
+/// An end without what it left.
+fn unwanted(mut report: Report) -> Report {
+    if let Some(ended) = ended(&mut report) {
+        ended.outcome = Outcome::Stopped;
+        ended.artifacts.clear();
+    }
+    report
 }
 
 fn is_large(output: &Output) -> bool {
@@ -286,8 +399,9 @@ fn large_log(report: &mut Report) -> Option<&mut Log> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Load;
     use crate::events::Event;
-    use mainspring_core::ids::{RunKey, TaskRef, Ticket};
+    use mainspring_core::ids::{RunKey, SchedulerId, TaskRef, Ticket};
     use mainspring_store::{Memory, MemoryBlobs, Store};
     use std::time::Duration;
 
@@ -297,6 +411,7 @@ mod tests {
         fn committed(&self, _: &[Event]) {}
         fn loaded(&self, _: u64) {}
         fn log_stays(&self, _: AttemptId, _: &str) {}
+        fn content_waits(&self, _: &str) {}
         fn store_failed(&self, _: &str) {}
     }
 
@@ -305,13 +420,21 @@ mod tests {
     async fn work_is_over_however_long_its_log_takes() {
         let inbox = Arc::new(Inbox::default());
         let logs = LogPlaces { folder: "nowhere".into(), blobs: Arc::new(MemoryBlobs::new()) };
-        // All hands are busy elsewhere.
-        let desk = Mutex::new(Desk { at_work: AT_ONCE, ..Desk::default() });
-        let runtime = tokio::runtime::Handle::current();
-        let (at, observer) = (Arc::clone(&inbox), Arc::new(Nobody));
         let store = Arc::new(Memory::default()) as Arc<dyn Store>;
         let keeping = Arc::new(Keeping::new(&store, &logs));
-        let shelf = Shelf(Arc::new(Parts { keeping, logs, inbox: at, observer, runtime, desk }));
+        let config = EngineConfig {
+            store,
+            logs,
+            scheduler: SchedulerId::from_bytes([1; 16]),
+            limits: Vec::new(),
+            load: Load::All,
+            observer: Arc::new(Nobody),
+            store_patience: None,
+        };
+        let again = Again::new(&config, &inbox);
+        let shelf = Shelf::new(&config, keeping, Arc::clone(&inbox), again);
+        // All hands are busy elsewhere.
+        shelf.0.desk().at_work = AT_ONCE;
         let task = TaskRef::plain(TaskNo(0));
         let ticket =
             Ticket { run: RunKey::new(1, 1), task, attempt: AttemptId::from_bytes([1; 16]) };

@@ -6,11 +6,12 @@ use crate::clock::wall;
 use crate::inbox::Inbox;
 use crate::keeping::Keeping;
 use crate::shelf::Shelf;
-use mainspring_core::error::{ErrorClass, TaskError};
+use mainspring_core::error::{ErrorClass, TaskError, shorten};
 use mainspring_core::evaluate::OutputsError;
 use mainspring_core::ids::Ticket;
-use mainspring_core::kernel::cache::CacheKey;
+use mainspring_core::kernel::cache::CacheRow;
 use mainspring_core::launch::{NotLaunched, StartAttempt};
+use mainspring_core::limits::TASK_INPUT_BYTES_MAX;
 use mainspring_core::output::Output;
 use mainspring_core::work::{CacheNote, Ended, Launch, Outcome, Report, ReportKind, Work};
 use mainspring_exec::Reports as _;
@@ -35,10 +36,12 @@ impl Starts {
     /// Whether more is needed than is at hand: then it may take its time.
     pub fn is_slow(start: &StartAttempt) -> bool {
         let task = start.around.definition.task(start.ticket.task.no);
-        let large = |output: &Option<Output>| matches!(output, Some(Output::Blob(_)));
+        let outputs = || start.around.upstream.iter().filter_map(|it| it.output.as_ref());
         task.needs_store()
             || start.lacks_items()
-            || start.around.upstream.iter().any(|upstream| large(&upstream.output))
+            || outputs().any(|output| output.inline().is_none())
+            // Some of them will have to be written into files.
+            || outputs().map(Output::weight).sum::<usize>() > TASK_INPUT_BYTES_MAX / 2
     }
 
     pub fn render(&self, start: &StartAttempt) -> Rendered {
@@ -48,10 +51,12 @@ impl Starts {
         match rendered {
             Ok(Ok(rendered)) => rendered,
             Ok(Err(NotLaunched::Failed(error))) => over(Outcome::Failed(error)),
-            Ok(Err(NotLaunched::Later(what))) => Rendered::Over(ReportKind::Refused(what.into())),
+            Ok(Err(NotLaunched::Later(what))) => {
+                Rendered::Over(ReportKind::Refused(shorten(what).into()))
+            }
             Err(_) => {
                 let what = "its work could not be put together: a bug in Mainspring, see its log";
-                over(Outcome::Failed(TaskError::new(ErrorClass::Logic, what)))
+                over(Outcome::Failed(TaskError::new(ErrorClass::Internal, what)))
             }
         }
     }
@@ -59,7 +64,7 @@ impl Starts {
     fn try_render(&self, start: &StartAttempt) -> Result<Rendered, NotLaunched> {
         let mut launch = start.render(&*self.keeping)?;
         if let Some(note) = launch.cache
-            && let Some(output) = self.cached(start, note)?
+            && let Some(output) = self.cached(start, note, launch.work.leaves())?
         {
             return Ok(over(Outcome::Cached(output)));
         }
@@ -71,31 +76,39 @@ impl Starts {
         Ok(Rendered::Launch(Box::new(launch)))
     }
 
-    /// A success under the same key whose time is not up. One whose blob is gone does not count.
+    /// A success under the same key whose time is not up, with all that belongs to it. One that
+    /// lacks a blob does not count.
     fn cached(
         &self,
         start: &StartAttempt,
         note: CacheNote,
+        files: &[String],
     ) -> Result<Option<Option<Output>>, OutputsError> {
-        let definition = &start.around.definition;
-        let key = CacheKey {
-            workflow: Arc::clone(&definition.name),
-            task: Arc::clone(&definition.task(start.ticket.task.no).name),
-            hash: note.hash,
-        };
+        let key = note.key(&start.around.definition, start.ticket.task.no);
         let found = self.keeping.runtime.block_on(self.keeping.store.cached(&key));
         let found = found.map_err(|error| OutputsError::Unreachable(error.to_string()))?;
         let Some(row) = found.filter(|row| row.expires_at > wall()) else { return Ok(None) };
-        match row.output {
-            Some(Output::Blob(blob)) if row.run != start.around.run => {
-                match self.keeping.copy(&blob, row.run, start.around.run) {
-                    Ok(()) => Ok(Some(Some(Output::Blob(blob)))),
-                    Err(OutputsError::Lost(_)) => Ok(None),
-                    Err(later) => Err(later),
-                }
-            }
-            output => Ok(Some(output)),
+        match self.take_over(start, &row, files) {
+            Ok(true) => Ok(Some(row.output)),
+            Ok(false) | Err(OutputsError::Lost(_)) => Ok(None),
+            Err(later) => Err(later),
         }
+    }
+
+    /// Gives the run what is another run's. False when that is not all there.
+    fn take_over(
+        &self,
+        start: &StartAttempt,
+        row: &CacheRow,
+        files: &[String],
+    ) -> Result<bool, OutputsError> {
+        let run = start.around.run;
+        if let Some(Output::Blob(blob)) = &row.output
+            && row.run != run
+        {
+            self.keeping.copy(blob, row.run, run)?;
+        }
+        artifacts::take_over(&self.keeping, row, (run, start.ticket.attempt), files)
     }
 
     /// It was stopped before any executor had it.

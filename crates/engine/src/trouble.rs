@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 /// Waits between loads after the store failed.
-const PAUSE_MIN: Duration = Duration::from_millis(100);
-const PAUSE_MAX: Duration = Duration::from_secs(5);
+pub(crate) const PAUSE_MIN: Duration = Duration::from_millis(100);
+pub(crate) const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// A store that let itself be loaded and then took what it was given, or was given nothing, for
 /// so long has recovered: what fails after that is another trouble. Twice the longest pause, so
 /// that a disk which takes little things and no large ones is no recovery.

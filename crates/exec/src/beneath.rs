@@ -21,6 +21,8 @@ const DEPTH_MAX: usize = 64;
 pub(crate) enum NotReached {
     #[error("it leads out of the folder")]
     Outside,
+    #[error("it is a folder")]
+    AFolder,
     #[error("it is not a plain file")]
     NotAFile,
     #[error(transparent)]
@@ -37,7 +39,7 @@ impl NotReached {
     pub fn errno(&self) -> Option<Errno> {
         match self {
             Self::Io(error) => Errno::from_io_error(error),
-            Self::Outside | Self::NotAFile => None,
+            Self::Outside | Self::AFolder | Self::NotAFile => None,
         }
     }
 }
@@ -84,9 +86,11 @@ impl Folder {
 }
 
 fn plain(file: File) -> Result<File, NotReached> {
-    match file.metadata().map_err(NotReached::Io)?.is_file() {
-        true => Ok(file),
-        false => Err(NotReached::NotAFile),
+    let found = file.metadata().map_err(NotReached::Io)?.file_type();
+    match (found.is_file(), found.is_dir()) {
+        (true, _) => Ok(file),
+        (_, true) => Err(NotReached::AFolder),
+        _ => Err(NotReached::NotAFile),
     }
 }
 
@@ -160,7 +164,7 @@ impl<'a> Walk<'a> {
     fn reach_last(&mut self, parents: Parents) -> Result<OsString, NotReached> {
         loop {
             // A path that ends with `..`, or is empty, names a folder.
-            let part = self.ahead.pop().ok_or(NotReached::NotAFile)?;
+            let part = self.ahead.pop().ok_or(NotReached::AFolder)?;
             if part == ".." {
                 self.entered.pop().ok_or(NotReached::Outside)?;
             } else if self.ahead.is_empty() {
@@ -267,7 +271,11 @@ mod tests {
         let fifo = outer.path().join("inner/fifo");
         rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, Mode::RWXU).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(outer.path().join("inner/socket"));
-        for path in ["a", "a/b/..", ".", "", "fifo", "socket"] {
+        for path in ["a", "a/b/..", ".", ""] {
+            let found = text(&folder, path);
+            assert!(matches!(found, Err(NotReached::AFolder)), "{path}: {found:?}");
+        }
+        for path in ["fifo", "socket"] {
             let found = text(&folder, path);
             assert!(matches!(found, Err(NotReached::NotAFile)), "{path}: {found:?}");
         }

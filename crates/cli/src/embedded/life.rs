@@ -109,6 +109,10 @@ impl Observer for Teller {
     /// What is in a file of the data folder is as good here.
     fn log_stays(&self, _: AttemptId, _: &str) {}
 
+    fn content_waits(&self, error: &str) {
+        let _ = self.news.send(News::StoreFailed(error.to_owned()));
+    }
+
     fn store_failed(&self, error: &str) {
         self.hub.store_failed(error);
         let _ = self.news.send(News::StoreFailed(error.to_owned()));

@@ -43,6 +43,10 @@ impl Observer for Narrator {
         warn!(%attempt, why, "a log was not moved into the blob store: it stays in its file");
     }
 
+    fn content_waits(&self, why: &str) {
+        warn!(why, "the blob store failed: what needs it waits, and is tried again");
+    }
+
     fn store_failed(&self, why: &str) {
         error!(why, "the store failed: everything is loaded again");
         self.0.store_failed(why);

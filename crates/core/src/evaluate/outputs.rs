@@ -12,6 +12,9 @@ pub trait Outputs {
     /// A local file with the content of a blob of this run, for a process to read.
     fn file(&self, run: RunId, blob: &BlobRef) -> Result<String, OutputsError>;
 
+    /// A local file with a value of this run, for a process to read.
+    fn written(&self, run: RunId, json: &Json) -> Result<String, OutputsError>;
+
     /// Keeps a value: in its row while it is small, in the blob store otherwise.
     fn keep(&self, run: RunId, json: Json) -> Result<Output, OutputsError>;
 
@@ -28,7 +31,7 @@ pub trait Outputs {
 #[derive(Debug, thiserror::Error)]
 pub enum OutputsError {
     /// It is not there any more, or not what it was.
-    #[error("an output is missing in the blob store: {0}")]
+    #[error("{0}")]
     Lost(String),
     /// Ask again later.
     #[error("{0}")]

@@ -3,7 +3,7 @@
 use mainspring_core::ids::{AttemptId, Ticket};
 use mainspring_core::kernel::row::Log;
 use mainspring_core::work::{
-    Ended, Launch, Life, Outcome, Question, Reattached, Report, ReportKind, Stop,
+    ArtifactIn, Ended, Launch, Life, Outcome, Question, Reattached, Report, ReportKind, Stop, Work,
 };
 use mainspring_exec::{Executor, Reports};
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 struct State {
     /// What it holds, by task name; an end is kept until it is settled.
     held: BTreeMap<String, (Ticket, Option<Ended>)>,
+    /// Files that were brought to the latest attempt of a task.
+    brought: BTreeMap<String, Vec<ArtifactIn>>,
     /// How often each attempt was started.
     starts: BTreeMap<AttemptId, u32>,
     told: Vec<String>,
@@ -79,6 +81,11 @@ impl ByHand {
         self.state().held.get(task).expect("it holds the task").0.attempt
     }
 
+    /// Files for the latest attempt of a task.
+    pub fn brought(&self, task: &str) -> Vec<ArtifactIn> {
+        self.state().brought.get(task).cloned().unwrap_or_default()
+    }
+
     pub fn starts_of_each_attempt(&self) -> Vec<u32> {
         self.state().starts.values().copied().collect()
     }
@@ -95,6 +102,10 @@ impl Executor for ByHand {
         let mut state = self.state();
         *state.starts.entry(launch.ticket.attempt).or_default() += 1;
         state.held.insert(name.clone(), (launch.ticket, None));
+        #[cfg_attr(not(feature = "bench"), expect(irrefutable_let_patterns))]
+        if let Work::Process(work) = launch.work {
+            state.brought.insert(name.clone(), work.artifacts_in);
+        }
         drop(state);
         self.reports.report(Report { ticket: launch.ticket, what: ReportKind::Started });
         self.tell(format!("start {name}"));

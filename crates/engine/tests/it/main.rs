@@ -7,3 +7,6 @@ mod life;
 mod large_logs;
 mod contents;
 mod failures;
+mod away;
+mod put_away;
+mod handed_on;

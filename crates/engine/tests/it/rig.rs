@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 
 /// Wakes whoever waits for a change of state.
 #[derive(Default)]
-pub struct Bell(Notify, Mutex<Vec<String>>, AtomicU64);
+pub struct Bell(Notify, Mutex<Vec<String>>, AtomicU64, Mutex<Vec<String>>);
 
 impl Observer for Bell {
     fn committed(&self, _: &[Event]) {
@@ -31,6 +31,10 @@ impl Observer for Bell {
     }
 
     fn store_failed(&self, _: &str) {}
+
+    fn content_waits(&self, error: &str) {
+        self.3.lock().expect("unpoisoned").push(error.to_owned());
+    }
 
     fn log_stays(&self, _: AttemptId, error: &str) {
         self.1.lock().expect("unpoisoned").push(error.to_owned());
@@ -83,6 +87,11 @@ impl Rig {
     /// What was said of logs that could not be moved.
     pub fn logs_that_stay(&self) -> Vec<String> {
         self.bell.1.lock().expect("unpoisoned").clone()
+    }
+
+    /// What was said of the blob store.
+    pub fn blob_troubles(&self) -> Vec<String> {
+        self.bell.3.lock().expect("unpoisoned").clone()
     }
 
     /// The last stamp there was when the world was loaded.

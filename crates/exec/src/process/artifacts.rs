@@ -9,14 +9,19 @@ use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::ids::AttemptId;
 use mainspring_core::work::{ArtifactIn, ArtifactOut};
 use rustix::io::Errno;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// One artifact. Larger data belongs where tasks can reach it by themselves.
 pub const ARTIFACT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Copied between two looks at whether to go on.
 const COPY_BYTES: usize = 256 * 1024;
+/// How a file is brought: to be read, or run, by whoever the next task is, and changed by its
+/// owner. Of what it was elsewhere only that it can be run means the same here.
+const PLAIN: u32 = 0o644;
+const EXECUTABLE: u32 = 0o755;
 
 /// Why an artifact is not where it should be.
 #[derive(Debug)]
@@ -45,20 +50,23 @@ pub(super) fn bring(
     let folder = Folder::open(Path::new(workdir))
         .map_err(|errno| refused_or(errno, |errno| command::workdir_error(workdir, errno)))?;
     for (no, artifact) in artifacts.iter().enumerate() {
-        let ArtifactIn { path, source } = artifact;
+        let ArtifactIn { path, source, executable } = artifact;
         let mut from = File::open(source).map_err(|error| not_opened(artifact, &error))?;
         let unplaced = |error: NotReached| not_placed(workdir, path, &error);
         let temporary = format!(".mainspring-{attempt}-{no}");
         let mut replacement = folder.replace(Path::new(path), &temporary).map_err(unplaced)?;
         let copied = copy(&mut from, &mut replacement.file, wanted);
         copied.map_err(|error| error.map(|error| unplaced(NotReached::Io(error))))?;
+        let mode = if *executable { EXECUTABLE } else { PLAIN };
+        let allowed = replacement.file.set_permissions(Permissions::from_mode(mode));
+        allowed.map_err(|error| unplaced(NotReached::Io(error)))?;
         replacement.place().map_err(|errno| unplaced(errno.into()))?;
     }
     Ok(())
 }
 
 fn not_opened(artifact: &ArtifactIn, error: &io::Error) -> NotStarted {
-    let ArtifactIn { path, source } = artifact;
+    let ArtifactIn { path, source, .. } = artifact;
     let message = format!("artifact {path} cannot be read from {source}: {error}");
     match procfs::is_scarcity(error) {
         true => NotStarted::Refused(message),
@@ -145,12 +153,18 @@ impl Outgoing {
         })?;
         for (no, path) in self.paths.iter().enumerate() {
             let from = folder.file(Path::new(path)).map_err(|error| self.not_taken(path, error))?;
-            let bytes = from.metadata().map_err(|error| unkept(path, &error))?.len();
+            let found = from.metadata().map_err(|error| unkept(path, &error))?;
+            let (bytes, executable) = (found.len(), found.permissions().mode() & 0o111 != 0);
             if bytes > ARTIFACT_BYTES_MAX {
                 Err(too_large(path, &bytes.to_string()))?;
             }
             let file = target(no);
-            taken.0.push(ArtifactOut { path: path.clone(), file: text(&file)?, bytes: 0 });
+            taken.0.push(ArtifactOut {
+                path: path.clone(),
+                file: text(&file)?,
+                bytes: 0,
+                executable,
+            });
             let mut to = File::create(&file).map_err(|error| unkept(path, &error))?;
             // It may still grow.
             let copied = copy(&mut from.take(ARTIFACT_BYTES_MAX + 1), &mut to, wanted);
@@ -166,8 +180,21 @@ impl Outgoing {
     fn not_taken(&self, path: &str, error: NotReached) -> Unread {
         let workdir = &self.workdir;
         let cannot = format!("artifact {path} in {workdir} cannot be taken: {error}");
-        let NotReached::Io(error) = error else { return logic(cannot) };
+        let error = match error {
+            NotReached::Io(error) => error,
+            NotReached::AFolder => {
+                return logic(format!(
+                    "artifact {path} in {workdir} is a folder: an artifact is one file. List the \
+                     files, or pack the folder into one (`tar -cf {path}.tar {path}`)"
+                ));
+            }
+            NotReached::Outside | NotReached::NotAFile => return logic(cannot),
+        };
         match Errno::from_io_error(&error) {
+            Some(Errno::NOENT) if path.contains(['*', '?', '[']) => logic(format!(
+                "artifact {path} was not found in {workdir}: `artifacts.out` names files, it is no \
+                 pattern. List the files, or pack them into one (tar)"
+            )),
             Some(Errno::NOENT) => logic(format!(
                 "artifact {path} was not found in {workdir}: `artifacts.out` names a file that \
                  the task has to leave there"

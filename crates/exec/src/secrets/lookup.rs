@@ -111,7 +111,9 @@ fn explain(path: PathBuf, name: &str, why: Unread) -> NoSecret {
     let name = name.to_owned();
     let why = match why {
         Unread::TooLarge => format!("is over {ENV_VALUE_BYTES_MAX} bytes"),
-        Unread::NotReached(NotReached::NotAFile) => "is not a plain file".to_owned(),
+        Unread::NotReached(NotReached::NotAFile | NotReached::AFolder) => {
+            "is not a plain file".to_owned()
+        }
         Unread::NotReached(NotReached::Outside) => {
             "is a link that leads out of its folder".to_owned()
         }

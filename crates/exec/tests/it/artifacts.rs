@@ -63,8 +63,8 @@ fn a_file_that_cannot_be_put_there_is_named() {
         ("root/x", "leads out of the folder"),
         ("folder", "there is a folder"),
         ("file/x", "a part of it is not a folder"),
-        ("", "not a plain file"),
-        ("folder/..", "not a plain file"),
+        ("", "it is a folder"),
+        ("folder/..", "it is a folder"),
     ] {
         let error = rig.fail(argv(&["true"]).workdir(&workdir).brings(path, &rig.path("source")));
         assert_eq!(error.class, ErrorClass::Logic, "{error:?}");
@@ -172,7 +172,8 @@ fn a_success_without_its_files_is_none() {
     for (line, path, says) in [
         ("true", "missing", "was not found"),
         ("true", "no/such/folder", "was not found"),
-        ("mkdir folder", "folder", "is not a plain file"),
+        ("mkdir folder", "folder", "is a folder: an artifact is one file. List the files, or pack"),
+        ("touch one.csv", "*.csv", "it is no pattern. List the files, or pack"),
         ("mkfifo fifo", "fifo", "is not a plain file"),
         ("true", "out", "leads out of the folder"),
         ("true", "far", "leads out of the folder"),
@@ -228,6 +229,22 @@ fn a_later_life_removes_the_copies_of_the_former() {
     rig.run(shell("echo 1 > file").workdir(&workdir).leaves("file"));
     assert_eq!(rig.files_in("work").len(), 1);
     assert_eq!(rig.reborn().files_in("work"), [""; 0]);
+}
+
+/// Of its mode, and whatever the one before it was like.
+#[test]
+fn what_can_be_run_can_be_run_elsewhere() {
+    let (rig, workdir) = stage();
+    let line = "echo 'echo ran' > tool; echo x > data; chmod 700 tool; chmod 600 data";
+    let ended = rig.run(shell(line).workdir(&workdir).leaves("tool").leaves("data"));
+    assert_eq!(ended.artifacts.iter().map(|out| out.executable).collect::<Vec<_>>(), [true, false]);
+    for (executable, mode) in [(true, "755\n"), (false, "644\n")] {
+        std::fs::write(rig.path("source"), "x").unwrap();
+        let mut launch = shell("stat -c %a file").workdir(&workdir);
+        launch = launch.brings("file", &rig.path("source"));
+        launch = launch.with(|work| work.artifacts_in[0].executable = executable);
+        assert_eq!(rig.written(launch).text(), mode);
+    }
 }
 
 /// Many attempts bring the same file to one folder: each finds it whole at any time.

@@ -340,7 +340,9 @@ impl With for Launch {
 
     fn brings(self, path: &str, source: &Path) -> Self {
         let source = source.to_str().unwrap().to_owned();
-        self.with(|work| work.artifacts_in.push(ArtifactIn { path: path.to_owned(), source }))
+        self.with(|work| {
+            work.artifacts_in.push(ArtifactIn { path: path.to_owned(), source, executable: false });
+        })
     }
 
     fn leaves(self, path: &str) -> Self {

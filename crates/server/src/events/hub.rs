@@ -158,6 +158,8 @@ impl Observer for Hub {
 
     fn log_stays(&self, _: AttemptId, _: &str) {}
 
+    fn content_waits(&self, _: &str) {}
+
     fn store_failed(&self, error: &str) {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = error.into();
         self.counts.store_failures.fetch_add(1, Ordering::Relaxed);

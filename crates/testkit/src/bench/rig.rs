@@ -150,6 +150,10 @@ impl Observer for Watcher {
         panic!("the log of {attempt} was not moved: {error}");
     }
 
+    fn content_waits(&self, error: &str) {
+        panic!("figures would mean nothing: {error}");
+    }
+
     fn loaded(&self, _: u64) {}
 
     fn store_failed(&self, error: &str) {

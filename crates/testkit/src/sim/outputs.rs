@@ -92,6 +92,10 @@ impl Outputs for Shelf<'_> {
         Ok(blob.hex())
     }
 
+    fn written(&self, _: RunId, json: &Json) -> Result<String, OutputsError> {
+        Ok(format!("{:x?}", hash(json.as_str())))
+    }
+
     fn keep(&self, run: RunId, json: Json) -> Result<Output, OutputsError> {
         self.reach()?;
         Ok(self.blobs.keep(run, json))

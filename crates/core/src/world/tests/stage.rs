@@ -369,6 +369,10 @@ impl Outputs for Shelf<'_> {
         Err(OutputsError::Lost(blob.hex()))
     }
 
+    fn written(&self, _: RunId, json: &Json) -> Result<String, OutputsError> {
+        Ok(format!("/{}", json.as_str().len()))
+    }
+
     fn keep(&self, _: RunId, json: Json) -> Result<Output, OutputsError> {
         Ok(Output::Inline(json))
     }
