@@ -16,8 +16,10 @@ use crate::spec::definition::{Action, Cache, Task};
 use crate::work::{CacheNote, Launch, Work};
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+type Merged = BTreeMap<String, Box<RawValue>>;
 
 /// A decided start, holding everything by reference.
 #[derive(Clone, Debug)]
@@ -138,13 +140,13 @@ impl StartAttempt {
         if task.depends_on.is_empty() && self.instance.is_none() {
             return bounded(own);
         }
-        let mut merged: BTreeMap<String, Box<RawValue>> = BTreeMap::new();
+        let mut merged = Merged::new();
         for edge in &task.depends_on {
             let name = self.around.definition.task(edge.upstream).name.to_string();
             merged.insert(name, raw(self.upstream(edge.upstream, outputs)?));
         }
-        let own: BTreeMap<String, Box<RawValue>> =
-            serde_json::from_str(own.as_str()).expect("a task's input is an object");
+        let own: Merged = serde_json::from_str(own.as_str()).expect("a task's input is an object");
+        let own_names: BTreeSet<String> = own.keys().cloned().collect();
         merged.extend(own);
         if let Some(instance) = &self.instance {
             merged.insert("index".to_owned(), raw(instance.index.to_string()));
@@ -153,7 +155,50 @@ impl StartAttempt {
                 merged.insert("item".to_owned(), raw(item.to_owned()));
             }
         }
-        bounded(Json::composed(serde_json::to_string(&merged).expect("raw values serialize")))
+        let input = composed(&merged);
+        match input.as_str().len().checked_sub(TASK_INPUT_BYTES_MAX) {
+            None | Some(0) => Ok(input),
+            Some(excess) => {
+                self.refer(&mut merged, &own_names, excess, outputs)?;
+                bounded(composed(&merged))
+            }
+        }
+    }
+
+    /// Many small outputs may be too much together: the largest are passed on as if they were
+    /// large, until so many bytes are saved.
+    fn refer(
+        &self,
+        merged: &mut Merged,
+        own: &BTreeSet<String>,
+        mut excess: usize,
+        outputs: &dyn Outputs,
+    ) -> Result<(), OutputsError> {
+        let definition = &self.around.definition;
+        let task = definition.task(self.ticket.task.no);
+        let mut given: Vec<(&str, &Json)> = task
+            .depends_on
+            .iter()
+            .filter_map(|edge| {
+                let name = &*definition.task(edge.upstream).name;
+                let found = self.around.upstream.iter().find(|it| it.no == edge.upstream)?;
+                Some((name, found.output.as_ref()?.inline()?)).filter(|_| !own.contains(name))
+            })
+            .collect();
+        given.sort_by_key(|(_, json)| std::cmp::Reverse(json.as_str().len()));
+        for (name, json) in given {
+            if excess == 0 {
+                return Ok(());
+            }
+            let bytes = json.as_str().len();
+            let place = file(&outputs.written(self.around.run, json)?, bytes as u64);
+            if place.len() >= bytes {
+                return Ok(());
+            }
+            excess = excess.saturating_sub(bytes - place.len());
+            merged.insert(name.to_owned(), raw(place));
+        }
+        Ok(())
     }
 
     /// What a task above put out; where that is, when it is large.
@@ -164,10 +209,19 @@ impl StartAttempt {
             Some(Output::Inline(json)) => json.as_str().to_owned(),
             Some(Output::Blob(blob)) => {
                 let path = outputs.file(self.around.run, blob)?;
-                serde_json::json!({ "$file": path, "bytes": blob.bytes }).to_string()
+                file(&path, blob.bytes)
             }
         })
     }
+}
+
+/// What is passed on of an output that is in a file.
+fn file(path: &str, bytes: u64) -> String {
+    serde_json::json!({ "$file": path, "bytes": bytes }).to_string()
+}
+
+fn composed(merged: &Merged) -> Json {
+    Json::composed(serde_json::to_string(merged).expect("raw values serialize"))
 }
 
 fn bounded(input: Json) -> Result<Json, NotLaunched> {
@@ -176,9 +230,9 @@ fn bounded(input: Json) -> Result<Json, NotLaunched> {
         return Ok(input);
     }
     Err(NotLaunched::logic(format!(
-        "the task's input, upstream outputs included, is {bytes} bytes; at most \
-         {TASK_INPUT_BYTES_MAX} are passed on. Pass large data as files and put their paths into \
-         the output"
+        "the task's input is {bytes} bytes, and would be more if outputs of tasks above were not \
+         passed on as files already; at most {TASK_INPUT_BYTES_MAX} are passed on. Keep large data \
+         in files and put their paths into `input`"
     )))
 }
 

@@ -156,3 +156,35 @@ fn a_large_output_is_passed_on_as_a_file_and_fetched_for_what_reads_it() {
     away.store.is_away = true;
     assert_eq!(away.launch(None).expect_err("away"), "later: no answer");
 }
+
+/// Each of them is small enough for a row.
+#[test]
+fn the_largest_of_many_outputs_are_passed_on_as_files_when_they_are_too_much_together() {
+    const KIB: usize = 1024;
+    let sizes: Vec<(String, usize)> =
+        (0..17).map(|no| (format!("t{no:02}"), (230 + no) * KIB)).collect();
+    let tasks: String = sizes.iter().map(|(name, _)| format!("  {name}: {{run: x}}\n")).collect();
+    let names: Vec<&str> = sizes.iter().map(|(name, _)| name.as_str()).collect();
+    let launch = |own: &str| {
+        let text = format!(
+            "name: w\ntasks:\n{tasks}  z: {{run: x, depends_on: [{}]{own}}}\n",
+            names.join(", ")
+        );
+        let stage = sizes.iter().fold(Stage::new(&text), |stage, (name, bytes)| {
+            stage.with(name, Word::Success, Some(&format!("\"{}\"", "x".repeat(*bytes - 2))))
+        });
+        stage.launch(None).expect("it fits")
+    };
+    let files = |own: &str| {
+        let input: serde_json::Value = serde_json::from_str(launch(own).input.as_str()).unwrap();
+        let is_file = |name: &&str| input[*name].get("$file").is_some();
+        assert_eq!(input.as_object().unwrap().len(), 17);
+        names.iter().copied().filter(is_file).collect::<Vec<&str>>()
+    };
+    // 4,046 KiB fit, and 4 KiB more.
+    assert_eq!(files(""), [""; 0]);
+    let more = format!(", input: {{t00: \"{}\"}}", "y".repeat(400 * KIB));
+    assert_eq!(files(&more), ["t16"]);
+    let more = format!(", input: {{t16: \"{}\"}}", "y".repeat(700 * KIB));
+    assert_eq!(files(&more), ["t14", "t15"], "its own input is not touched");
+}
