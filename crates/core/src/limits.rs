@@ -34,10 +34,16 @@ pub const EXPR_OPERATORS_MAX: usize = 400;
 pub const EXPR_ELEMENTS_MAX: usize = 10_000;
 /// What an expression may put together while it is worked out, in bytes of memory, about.
 pub const EXPR_MADE_BYTES_MAX: usize = 128 * 1024 * 1024;
+/// What an expression may do while it is worked out, in steps of about ten nanoseconds: a second.
+/// There is no clock where it is counted.
+pub const EXPR_WORK_MAX: usize = 100_000_000;
 /// What an expression or a template comes to, as JSON text.
 pub const EXPR_VALUE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// A pattern of `matches`, compiled.
 pub const EXPR_PATTERN_BYTES_MAX: usize = 256 * 1024;
+/// Letters and classes in a pattern, repeated as often as they may be: a search is at all of
+/// them at once.
+pub const EXPR_PATTERN_PLACES_MAX: usize = 4_096;
 
 /// A run's input, as JSON text.
 pub const RUN_INPUT_BYTES_MAX: usize = 4 * 1024 * 1024;

@@ -44,11 +44,26 @@ impl Expr {
             Some(chain) => Reference::of(&chain, source).map(Kind::Plain).map_err(|it| vec![it])?,
             None => {
                 let (mut tree, info) = parse(source).map_err(|problem| vec![problem])?;
-                let reads = rewrite(&mut tree, source, &info)?;
+                let (reads, problems) = rewrite(&mut tree, source, &info);
+                if !problems.is_empty() {
+                    return Err(problems);
+                }
                 Kind::Program { tree, reads }
             }
         };
         Ok(Self(Arc::new(Inner { source: source.into(), kind })))
+    }
+
+    /// What of an expression with mistakes can be read: it may have others, in what it names.
+    pub fn readable(source: &str) -> Vec<Reference> {
+        if check_length(source).is_err() {
+            return Vec::new();
+        }
+        if let Some(chain) = path::whole(source) {
+            return Reference::of(&chain, source).into_iter().collect();
+        }
+        let Ok((mut tree, info)) = parse(source) else { return Vec::new() };
+        rewrite(&mut tree, source, &info).0.values
     }
 
     pub fn source(&self) -> &str {
@@ -100,6 +115,9 @@ impl Expr {
             let value = Value::resolve_val(tree, &context);
             value.map(|value| to_json(&*value)).map_err(|error| (in_words(&error), error))
         }));
+        if let Some(why) = functions::end() {
+            return Err(self.wrong(&why));
+        }
         match evaluated {
             Ok(Ok(Ok(json))) => Ok(json),
             Ok(Ok(Err(why))) => Err(self.wrong(&why)),

@@ -1,5 +1,6 @@
 //! Between JSON text and the values that the evaluator works with.
 
+use super::meter::{self, Over};
 use super::problem::quoted;
 use crate::json::Json;
 use crate::limits::{DOCUMENT_DEPTH_MAX, EXPR_VALUE_BYTES_MAX};
@@ -7,7 +8,7 @@ use cel::common::types::{
     CelBool, CelDouble, CelInt, CelList, CelMap, CelMapKey, CelNull, CelString, CelUInt,
 };
 use cel::common::value::Val;
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
 pub type Boxed = Box<dyn Val>;
@@ -16,11 +17,17 @@ pub type Boxed = Box<dyn Val>;
 #[expect(clippy::disallowed_types, reason = "the evaluator's own type")]
 type Fields = std::collections::HashMap<CelMapKey<'static>, Boxed>;
 
-/// Reads valid JSON. Whole numbers become `int` wherever they fit, since the evaluator does not
+/// Reads valid JSON, as far as that is allowed. Whole numbers become `int` wherever they fit, since the evaluator does not
 /// mix its number types, and those in expressions are `int`.
-pub fn from_json(text: &str) -> Boxed {
+pub fn from_json(text: &str) -> Result<Boxed, Over> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    Make.deserialize(&mut reader).expect("valid JSON")
+    let made = Make.deserialize(&mut reader);
+    made.map_err(|_| meter::over().expect("the text is valid JSON"))
+}
+
+/// One more value, of this many bytes of text.
+fn count<E: Error>(len: usize) -> Result<(), E> {
+    meter::make(len).map_err(|_| E::custom("too much"))
 }
 
 struct Make;
@@ -40,38 +47,41 @@ impl<'j> Visitor<'j> for Make {
         f.write_str("JSON")
     }
 
-    fn visit_unit<E>(self) -> Result<Boxed, E> {
+    fn visit_unit<E: Error>(self) -> Result<Boxed, E> {
+        count(0)?;
         Ok(Box::new(CelNull))
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Boxed, E> {
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Boxed, E> {
+        count(0)?;
         Ok(Box::new(CelBool::from(value)))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Boxed, E> {
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Boxed, E> {
+        count(0)?;
         Ok(Box::new(CelInt::from(value)))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Boxed, E> {
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Boxed, E> {
+        count(0)?;
         Ok(match i64::try_from(value) {
             Ok(value) => Box::new(CelInt::from(value)),
             Err(_) => Box::new(CelUInt::from(value)),
         })
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Boxed, E> {
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Boxed, E> {
+        count(0)?;
         Ok(Box::new(CelDouble::from(value)))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Boxed, E> {
+    fn visit_str<E: Error>(self, text: &str) -> Result<Boxed, E> {
+        count(text.len())?;
         Ok(Box::new(CelString::from(text.to_owned())))
     }
 
-    fn visit_string<E>(self, text: String) -> Result<Boxed, E> {
-        Ok(Box::new(CelString::from(text)))
-    }
-
     fn visit_seq<A: SeqAccess<'j>>(self, mut list: A) -> Result<Boxed, A::Error> {
+        count(0)?;
         let mut elements: Vec<Boxed> = Vec::new();
         while let Some(element) = list.next_element_seed(Self)? {
             elements.push(element);
@@ -80,8 +90,10 @@ impl<'j> Visitor<'j> for Make {
     }
 
     fn visit_map<A: MapAccess<'j>>(self, mut map: A) -> Result<Boxed, A::Error> {
+        count(0)?;
         let mut fields = Fields::new();
         while let Some(name) = map.next_key::<String>()? {
+            count(name.len())?;
             let name = CelMapKey::from(name);
             fields.insert(name, map.next_value_seed(Self)?);
         }

@@ -8,13 +8,16 @@
 //!  run: …              ShellLine    templates in a shell line become variables
 //! ```
 //! What an expression reads is known from its text. Its cost is bounded: its size when it is
-//! read, the lists it goes through and the values it makes when it is evaluated. Nothing here
-//! knows what a task is, or where its output is kept.
+//! read; the lists it goes through, the work it does and the values it makes when it is
+//! evaluated. Nothing here knows what a task is, or where its output is kept.
 
 mod problem;
 mod path;
 mod reference;
 mod parse;
+mod meter;
+mod pattern;
+mod operators;
 mod functions;
 mod rewrite;
 mod seek;

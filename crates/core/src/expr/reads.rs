@@ -1,24 +1,37 @@
 //! The values that one evaluation reads, as the evaluator asks for them.
 
-use super::convert::Boxed;
+use super::convert::from_json;
+use super::meter;
 use super::problem::quoted;
 use super::reference::Reference;
-use super::rewrite::{Reads, number};
-use super::scope::{Found, Scope};
-use super::seek::{Missing, Why, seek};
+use super::rewrite::{Asked, Reads, number};
+use super::scope::{Found, Kept, Made, Scope};
+use super::seek::{Missing, Why, seek, size, what};
 use super::trouble::Trouble;
 use cel::ExecutionError;
-use cel::common::types::CelBool;
+use cel::common::types::{CelBool, CelInt};
 use cel::common::value::CowVal;
 use cel::context::VariableResolver;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// What is read, its text at hand; made into values only where an evaluation comes by.
 #[derive(Debug)]
 pub struct Reading<'s> {
     reads: &'s Reads,
     texts: Vec<Found<'s>>,
-    values: Vec<Arc<OnceLock<Boxed>>>,
+    values: Vec<Kept>,
+    /// What has been asked for in this evaluation, and paid for.
+    answers: Vec<OnceLock<Answer>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Answer {
+    Nothing,
+    /// To a question with `has`.
+    There(bool),
+    /// To a question with `size`.
+    Size(i64),
+    Value,
 }
 
 impl<'s> Reading<'s> {
@@ -29,7 +42,8 @@ impl<'s> Reading<'s> {
             texts.push(scope.text(&reference.root)?);
             values.push(scope.kept(reference));
         }
-        Ok(Self { reads, texts, values })
+        let answers = vec![OnceLock::new(); texts.len()];
+        Ok(Self { reads, texts, values, answers })
     }
 
     /// What could not be read, when that is why an evaluation failed.
@@ -37,11 +51,17 @@ impl<'s> Reading<'s> {
         let ExecutionError::UndeclaredReference(variable) = error else { return None };
         let number = number(variable)?;
         let reference = self.reads.values.get(number)?;
-        let found = match self.reads.tested[number] {
-            true => self.is_there(number).map(|_| ()),
-            false => seek(self.texts[number].as_str(), &reference.steps).map(|_| ()),
+        let found = match self.reads.asked[number] {
+            Asked::There => self.is_there(number).map(|_| ""),
+            Asked::Value | Asked::Size => seek(self.texts[number].as_str(), &reference.steps),
         };
-        found.err().map(|missing| told(reference, &missing))
+        match found {
+            Err(missing) => Some(told(reference, &missing)),
+            Ok(text) if self.reads.asked[number] == Asked::Size => {
+                Some(format!("`size` is asked of {}, which has none", what(text)))
+            }
+            Ok(_) => None,
+        }
     }
 
     /// Whether the last field is there, in something that could have it.
@@ -57,19 +77,51 @@ impl<'s> Reading<'s> {
     }
 }
 
+impl Reading<'_> {
+    /// Goes the way to a value once, however often it is asked for.
+    fn ask(&self, number: usize) -> Option<Answer> {
+        let text = self.texts[number].as_str();
+        let reference = &self.reads.values[number];
+        if !reference.steps.is_empty() {
+            meter::pass(text).ok()?;
+        }
+        match self.reads.asked[number] {
+            Asked::There => return self.is_there(number).ok().map(Answer::There),
+            Asked::Size => {
+                let text = seek(text, &reference.steps).ok()?;
+                // The names of a map are told apart, the elements of a list only counted.
+                match text.trim_ascii_start().starts_with('{') {
+                    true => meter::work(text.len()).ok()?,
+                    false => meter::pass(text).ok()?,
+                }
+                return size(text).map(Answer::Size);
+            }
+            Asked::Value => {}
+        }
+        let kept = &self.values[number];
+        if let Some(made) = kept.get() {
+            meter::work(made.steps).ok()?;
+            return Some(Answer::Value);
+        }
+        let before = meter::left();
+        let value = from_json(seek(text, &reference.steps).ok()?).ok()?;
+        kept.get_or_init(|| Made { value, steps: before - meter::left() });
+        Some(Answer::Value)
+    }
+}
+
 impl VariableResolver for Reading<'_> {
     fn resolve<'b>(&'b self, variable: &str) -> Option<CowVal<'b, 'b>> {
         let number = number(variable)?;
-        let reference = self.reads.values.get(number)?;
-        if self.reads.tested[number] {
-            return Some(CowVal::owned(CelBool::from(self.is_there(number).ok()?)));
+        let answer = self.answers.get(number)?;
+        match answer.get_or_init(|| self.ask(number).unwrap_or(Answer::Nothing)) {
+            Answer::Nothing => None,
+            Answer::There(there) => Some(CowVal::owned(CelBool::from(*there))),
+            Answer::Size(size) => Some(CowVal::owned(CelInt::from(*size))),
+            Answer::Value => {
+                self.values[number].get().map(|made| CowVal::Borrowed(made.value.as_ref()))
+            }
         }
-        let cell = &self.values[number];
-        if cell.get().is_none() {
-            let text = seek(self.texts[number].as_str(), &reference.steps).ok()?;
-            cell.get_or_init(|| super::convert::from_json(text));
-        }
-        cell.get().map(|value| CowVal::Borrowed(value.as_ref()))
     }
 }
 

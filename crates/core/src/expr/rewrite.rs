@@ -1,11 +1,12 @@
 //! The tree of an expression made ready: what it reads becomes a numbered variable, what it may
 //! not do is refused, and what could cost too much is put under a count.
 
-use super::functions::{EACH, GLOBAL, MACROS, MADE, MEMBER, TYPES};
+use super::functions::{EACH, GLOBAL, KEY, MACROS, MADE, MATCHES, MEMBER, SCAN, TYPES};
+use super::operators::{ADD, OPERATORS};
 use super::path::{self, Chain, Step};
+use super::pattern::Pattern;
 use super::problem::{Problem, nearest, quoted};
 use super::reference::{Reference, Root, dashed_secret};
-use crate::limits::EXPR_PATTERN_BYTES_MAX;
 use cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr as Ast, IdedExpr, LiteralValue, SourceInfo,
     operators,
@@ -16,16 +17,21 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub struct Reads {
     pub values: Vec<Reference>,
-    /// Those of them that are only asked whether they are there, as `has` does.
-    pub tested: Vec<bool>,
+    /// What is asked about each of them.
+    pub asked: Vec<Asked>,
 }
 
-/// Changes the tree in place; every mistake is told.
-pub fn rewrite(
-    tree: &mut IdedExpr,
-    source: &str,
-    info: &SourceInfo,
-) -> Result<Reads, Vec<Problem>> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    Value,
+    /// Whether it is there, as `has` does.
+    There,
+    /// How large it is, as `size` does: a long list need not be made to be counted.
+    Size,
+}
+
+/// Changes the tree in place; what is read, and every mistake.
+pub fn rewrite(tree: &mut IdedExpr, source: &str, info: &SourceInfo) -> (Reads, Vec<Problem>) {
     let mut walk = Walk { source, info, reads: Reads::default(), bound: vec![], problems: vec![] };
     walk.visit(tree);
     walk.problems.sort_by_key(|problem| problem.at.start);
@@ -37,7 +43,7 @@ pub fn rewrite(
             told.push(problem);
         }
     }
-    if told.is_empty() { Ok(walk.reads) } else { Err(told) }
+    (walk.reads, told)
 }
 
 /// The variable that stands for the reference of this number.
@@ -89,42 +95,44 @@ impl Walk<'_> {
     /// What ends up in a list or a map.
     fn element(&mut self, node: &mut IdedExpr) {
         self.visit(node);
-        if !matches!(node.expr, Ast::Literal(_)) {
-            wrap(node, MADE);
-        }
+        wrap_value(node, MADE);
     }
 
     /// Puts a variable in the place of a chain of names. False when it is none, or when the
     /// names are the expression's own.
     fn read(&mut self, node: &mut IdedExpr) -> bool {
-        let (tested, chain) = match &node.expr {
-            Ast::Select(select) if select.test => {
-                let Some((id, root, mut steps)) = chain(&select.operand) else { return false };
-                steps.push(Step::Field(select.field.as_str().into()));
-                (true, (id, root.to_owned(), steps))
-            }
-            _ => {
-                let Some((id, root, steps)) = chain(node) else { return false };
-                (false, (id, root.to_owned(), steps))
-            }
+        let (asked, of) = match &node.expr {
+            Ast::Select(select) if select.test => (Asked::There, &*select.operand),
+            Ast::Call(call) => match sized(call) {
+                Some(of) => (Asked::Size, of),
+                None => (Asked::Value, &*node),
+            },
+            _ => (Asked::Value, &*node),
         };
-        let (id, root, steps) = chain;
+        let Some((id, root, mut steps)) = chain(of) else { return false };
+        let root = root.to_owned();
+        if let (Asked::There, Ast::Select(select)) = (asked, &node.expr) {
+            steps.push(Step::Field(select.field.as_str().into()));
+        }
+        if asked == Asked::Size && self.bound.contains(&root) {
+            return false;
+        }
         if self.bound.contains(&root) || (TYPES.contains(&&*root) && steps.is_empty()) {
             return true;
         }
         match Reference::of(&self.written(id, &root, steps), self.source) {
             Ok(reference) => {
-                self.check(&reference, tested);
+                self.check(&reference, asked);
                 node.expr = Ast::Ident(variable(self.reads.values.len()));
                 self.reads.values.push(reference);
-                self.reads.tested.push(tested);
+                self.reads.asked.push(asked);
             }
             Err(problem) => self.problems.push(problem),
         }
         true
     }
 
-    fn check(&mut self, reference: &Reference, tested: bool) {
+    fn check(&mut self, reference: &Reference, asked: Asked) {
         if let Root::Secret(name) = &reference.root {
             if let Some(problem) = dashed_secret(self.source, reference) {
                 return self.problems.push(problem);
@@ -133,7 +141,7 @@ impl Walk<'_> {
             let hint = format!("write text around it outside: `Bearer ${{{{ secrets.{name} }}}}`");
             self.problems.push(Problem::new(reference.at.clone(), message).with_hint(hint));
         }
-        if tested && reference.steps.is_empty() {
+        if asked == Asked::There && reference.steps.is_empty() {
             let message = format!("{} is always there.", quoted(&reference.to_string()));
             let hint = "compare it with `null` instead";
             self.problems.push(Problem::new(reference.at.clone(), message).with_hint(hint));
@@ -172,10 +180,7 @@ impl Walk<'_> {
             self.visit(target);
         }
         call.args.iter_mut().for_each(|arg| self.visit(arg));
-        if call.func_name == operators::ADD {
-            let summands = call.args.iter_mut().filter(|arg| is_summand(&arg.expr));
-            summands.for_each(|summand| wrap(summand, MADE));
-        }
+        count(call);
     }
 
     fn function(&mut self, id: u64, call: &CallExpr) {
@@ -219,13 +224,7 @@ impl Walk<'_> {
             }
             return;
         };
-        let compiled =
-            regex::RegexBuilder::new(text.inner()).size_limit(EXPR_PATTERN_BYTES_MAX).build();
-        let problem = match compiled {
-            Ok(_) => return,
-            Err(regex::Error::CompiledTooBig(_)) => "The pattern is too large.".to_owned(),
-            Err(_) => format!("{} is not a pattern.", quoted(text.inner())),
-        };
+        let Err(problem) = Pattern::read(text.inner()) else { return };
         let hint = "check its brackets; look-around and back references are not supported";
         self.problems.push(Problem::new(at, problem).with_hint(hint));
     }
@@ -250,7 +249,6 @@ impl Walk<'_> {
             self.problems.push(Problem::new(self.at(id), message).with_hint(hint));
         }
         self.visit(&mut loop_.iter_range);
-        wrap(&mut loop_.iter_range, EACH);
         let outer = self.bound.len();
         self.bound.push(loop_.iter_var.clone());
         self.bound.extend(loop_.iter_var2.clone());
@@ -259,6 +257,11 @@ impl Walk<'_> {
         self.visit(&mut loop_.loop_step);
         self.visit(&mut loop_.result);
         self.bound.truncate(outer);
+        let body = nodes(&loop_.loop_cond) + nodes(&loop_.loop_step);
+        wrap(&mut loop_.iter_range, EACH);
+        if let Ast::Call(each) = &mut loop_.iter_range.expr {
+            each.args.push(whole_number(body));
+        }
     }
 
     /// Where a node is written: the name, the sign, or the bracket that makes it.
@@ -267,6 +270,15 @@ impl Walk<'_> {
         let clip = |at: u32| self.source.floor_char_boundary(at as usize);
         let start = clip(start);
         start..self.source.ceil_char_boundary(last as usize + 1).max(start)
+    }
+}
+
+/// What `size(x)` or `x.size()` is asked of.
+fn sized(call: &CallExpr) -> Option<&IdedExpr> {
+    match (call.func_name.as_str(), &call.target, call.args.as_slice()) {
+        ("size", None, [of]) => Some(of),
+        ("size", Some(of), []) => Some(of),
+        _ => None,
     }
 }
 
@@ -300,15 +312,73 @@ fn is_operator(name: &str) -> bool {
         || name.starts_with("_") && name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_')
 }
 
+/// Puts what a call costs under the count. What a comprehension does to its running result is
+/// left as it is: the evaluator knows its shape, and keeps it in place.
+fn count(call: &mut CallExpr) {
+    if call.args.first().is_some_and(|arg| matches!(&arg.expr, Ast::Ident(name) if name == RESULT))
+    {
+        return;
+    }
+    if call.func_name == operators::ADD {
+        let summands = call.args.iter_mut().filter(|arg| is_summand(&arg.expr));
+        summands.for_each(|summand| wrap(summand, MADE));
+    }
+    let given = call.args.len() + usize::from(call.target.is_some());
+    let own = OPERATORS.iter().find(|(native, ..)| *native == call.func_name);
+    if let Some((_, own, _)) = own {
+        call.func_name = (*own).to_owned();
+    } else if call.func_name == operators::INDEX {
+        call.args.iter_mut().skip(1).for_each(|index| wrap_value(index, KEY));
+    } else if call.func_name == "matches" && given == 2 {
+        call.args.splice(0..0, call.target.take().map(|target| *target));
+        call.func_name = MATCHES.to_owned();
+    } else if !is_operator(&call.func_name) {
+        let given = call.target.as_deref_mut().into_iter().chain(&mut call.args);
+        given.for_each(|given| wrap_value(given, SCAN));
+    }
+}
+
+/// The running result of a comprehension. No one can write this name.
+const RESULT: &str = "@result";
+
 /// What is added up: all of it ends up in the sum. That is counted where it comes in, not where
-/// it comes out, so that a long sum nests no deeper. The running sum of a comprehension is kept in
-/// place by the evaluator, and what is added to it is counted by itself.
+/// it comes out, so that a long sum nests no deeper.
 fn is_summand(node: &Ast) -> bool {
     match node {
         Ast::Literal(_) | Ast::List(_) => false,
-        Ast::Ident(name) => name != "@result",
-        Ast::Call(call) => call.func_name != operators::ADD,
+        Ast::Call(call) => call.func_name != ADD,
         _ => true,
+    }
+}
+
+/// How much there is to look at each time.
+fn nodes(node: &IdedExpr) -> usize {
+    let inner = match &node.expr {
+        Ast::Call(call) => call.target.as_deref().into_iter().chain(&call.args).map(nodes).sum(),
+        Ast::Select(select) => nodes(&select.operand),
+        Ast::List(list) => list.elements.iter().map(nodes).sum(),
+        Ast::Map(map) => map.entries.iter().map(|entry| entry_nodes(&entry.expr)).sum(),
+        Ast::Comprehension(loop_) => nodes(&loop_.iter_range) + nodes(&loop_.result),
+        _ => 0,
+    };
+    1 + inner
+}
+
+fn entry_nodes(entry: &EntryExpr) -> usize {
+    match entry {
+        EntryExpr::MapEntry(entry) => nodes(&entry.key) + nodes(&entry.value),
+        EntryExpr::StructField(field) => nodes(&field.value),
+    }
+}
+
+fn whole_number(number: usize) -> IdedExpr {
+    let number = i64::try_from(number).unwrap_or(i64::MAX);
+    IdedExpr { id: 0, expr: Ast::Literal(LiteralValue::Int(number.into())) }
+}
+
+fn wrap_value(node: &mut IdedExpr, function: &str) {
+    if !matches!(node.expr, Ast::Literal(_)) {
+        wrap(node, function);
     }
 }
 

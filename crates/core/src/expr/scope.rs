@@ -33,7 +33,18 @@ pub struct Known<'a> {
 }
 
 /// The values of one root that were asked for, by the way to them.
-type Paths = BTreeMap<Vec<Step>, Arc<OnceLock<Boxed>>>;
+type Paths = BTreeMap<Vec<Step>, Kept>;
+
+/// Where a value is kept once it is made.
+pub type Kept = Arc<OnceLock<Made>>;
+
+/// A value, and what it took: each evaluation that reads it pays for it, so that what is refused
+/// does not depend on who came first.
+#[derive(Debug)]
+pub struct Made {
+    pub value: Boxed,
+    pub steps: usize,
+}
 
 /// Which instance of a group this is for.
 #[derive(Clone, Copy, Debug)]
@@ -137,7 +148,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Where the value of a reference is kept once it is made. An instance's own are not shared.
-    pub(super) fn kept(&self, reference: &Reference) -> Arc<OnceLock<Boxed>> {
+    pub(super) fn kept(&self, reference: &Reference) -> Kept {
         if matches!(reference.root, Root::Item | Root::Index | Root::Count) {
             return Arc::default();
         }

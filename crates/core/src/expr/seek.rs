@@ -2,8 +2,11 @@
 
 use super::path::Step;
 use super::problem::quoted;
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Why there is no value at the end of a path.
@@ -62,6 +65,18 @@ pub fn what(text: &str) -> String {
     format!("{kind} {}", quoted(text))
 }
 
+/// How many elements a list has, fields a map, or letters a text. Nothing else has a size.
+pub fn size(text: &str) -> Option<i64> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let size = match text.trim_ascii_start().as_bytes().first() {
+        Some(b'[') => Element(usize::MAX).deserialize(&mut reader).ok()?.err()?,
+        Some(b'{') => BTreeMap::<Cow<'_, str>, IgnoredAny>::deserialize(&mut reader).ok()?.len(),
+        Some(b'"') => Cow::<'_, str>::deserialize(&mut reader).ok()?.chars().count(),
+        _ => return None,
+    };
+    i64::try_from(size).ok()
+}
+
 /// Names that are listed; more would not be read.
 const NAMES_MAX: usize = 8;
 
@@ -80,8 +95,9 @@ impl Why {
             }
             (Self::NoField { has }, _) => {
                 let dots = if has.len() > NAMES_MAX { ", …" } else { "" };
-                let shown = has[..has.len().min(NAMES_MAX)].join("`, `");
-                format!("{into} has no field {}; it has `{shown}`{dots}", quoted(&step.bare()))
+                let shown: Vec<String> = has.iter().take(NAMES_MAX).map(|it| quoted(it)).collect();
+                let shown = shown.join(", ");
+                format!("{into} has no field {}; it has {shown}{dots}", quoted(&step.bare()))
             }
             (Self::NoElement { len }, _) => format!("{into} has {len} elements, none at {step}"),
             (Self::NotThat { found }, Step::Field(name)) => {
@@ -240,12 +256,32 @@ mod tests {
     }
 
     #[test]
+    fn sizes_are_those_of_what_is_written() {
+        for (text, expected) in [
+            (" [] ", Some(0)),
+            (r#"[1, [2, 3], {"a": 4}]"#, Some(3)),
+            (r#"{"a": 1, "b": [2], "\u0061": 3}"#, Some(2)),
+            (r#""é\n\ud83d\ude00""#, Some(3)),
+            ("null", None),
+            ("12", None),
+            ("true", None),
+        ] {
+            assert_eq!(size(text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_missing_is_told_with_what_is_there() {
         for (text, path, expected) in [
             ("{}", ".a", "! `x` is an empty map, without the field `a`"),
             (r#"{"b":1,"c":{}}"#, ".a", "! `x` has no field `a`; it has `b`, `c`"),
             (r#"{"b":null}"#, ".b.c", "! `x.b` has no field `c`: it is null"),
             (r#"{"b":"text"}"#, ".b.c", "! `x.b` has no field `c`: it is the text `\"text\"`"),
+            (
+                &format!(r#"{{"{}":1}}"#, "k".repeat(60_000)),
+                ".a",
+                &format!("! `x` has no field `a`; it has `{}…`", "k".repeat(80)),
+            ),
             ("[1]", "[1]", "! `x` has 1 elements, none at [1]"),
             ("[[]]", "[0][7]", "! `x[0]` has 0 elements, none at [7]"),
             ("[1]", ".a", "! `x` has no field `a`: it is the list `[1]`"),

@@ -40,6 +40,18 @@ impl Text {
         Ok(Self(Arc::new(Inner { source: source.into(), parts })))
     }
 
+    /// What can be read of a text with mistakes; places are bytes of it.
+    pub fn readable(source: &str) -> Vec<(Reference, Range<usize>)> {
+        let mut found = Vec::new();
+        for piece in split(source).unwrap_or_default() {
+            if let Piece::Template { inner, .. } = piece {
+                let references = Expr::readable(&source[inner.clone()]);
+                found.extend(within(&references, inner.start).map(|(it, at)| (it.clone(), at)));
+            }
+        }
+        found
+    }
+
     /// As it is written.
     pub fn source(&self) -> &str {
         &self.0.source

@@ -60,6 +60,13 @@ impl Tree {
         Ok(Self(Kind::Fixed(Json::composed(text))))
     }
 
+    /// What can be read of a value with mistakes in its templates.
+    pub fn readable(value: &Value) -> Vec<(Reference, String, Range<usize>)> {
+        let mut found = Vec::new();
+        readable(value, "", &mut found);
+        found
+    }
+
     /// What it comes to, where no expression stands in it.
     pub fn fixed(&self) -> Option<&Json> {
         match &self.0 {
@@ -152,6 +159,27 @@ fn grow_text(source: &str, pointer: &str, problems: &mut Vec<TreeProblem>) -> Br
             problems.extend(found.into_iter().map(at));
             Branch::Fixed(Json::null())
         }
+    }
+}
+
+fn readable(value: &Value, pointer: &str, found: &mut Vec<(Reference, String, Range<usize>)>) {
+    match value {
+        Value::String(text) => {
+            let read = Text::readable(text).into_iter();
+            found.extend(read.map(|(it, at)| (it, pointer.to_owned(), at)));
+        }
+        Value::Array(elements) => {
+            for (index, element) in elements.iter().enumerate() {
+                readable(element, &format!("{pointer}/{index}"), found);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                let step = name.replace('~', "~0").replace('/', "~1");
+                readable(field, &format!("{pointer}/{step}"), found);
+            }
+        }
+        _ => {}
     }
 }
 

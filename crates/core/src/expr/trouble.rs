@@ -62,6 +62,9 @@ pub fn in_words(error: &ExecutionError) -> String {
         ExecutionError::DivisionByZero(value) | ExecutionError::RemainderByZero(value) => {
             format!("{} is divided by zero", shown_value(value))
         }
+        ExecutionError::Overflow("negate", one, _) => {
+            format!("{} cannot be negated: the result is too large", shown_value(one))
+        }
         ExecutionError::Overflow(operator, one, other) => {
             let verb = verb(operator);
             let (one, other) = (shown_value(one), shown_value(other));

@@ -5,6 +5,7 @@ mod stage;
 mod references;
 mod mistakes;
 mod values;
+mod work;
 mod troubles;
 mod bounds;
 mod lazy;

@@ -59,12 +59,32 @@ fn types_that_do_not_fit_are_named() {
             "9223372036854775807 + input.n",
             "! in `9223372036854775807 + input.n`: it cannot add `9223372036854775807` and `2`: the result is too large",
         ),
+        (
+            "-(-9223372036854775808) > input.n",
+            "! in `-(-9223372036854775808) > input.n`: `-9223372036854775808` cannot be negated: \
+             the result is too large",
+        ),
         ("input.n < 'a'", "! in `input.n < 'a'`: a whole number and text cannot be compared"),
         (
             "input.n.map(x, x)",
             "! in `input.n.map(x, x)`: a whole number stands where a list or a map is needed",
         ),
-        ("size(input.n)", "! in `size(input.n)`: `size` does not take (a whole number)"),
+        (
+            "size(input.n)",
+            "! in `size(input.n)`: `size` is asked of the number `2`, which has none",
+        ),
+        ("size(input.n + 1)", "! in `size(input.n + 1)`: `size` does not take (a whole number)"),
+        (
+            "(input.n + 1).matches('a')",
+            "! in `(input.n + 1).matches('a')`: `matches` cannot be called on a whole number with \
+             (text)",
+        ),
+        ("input.l[0.5 + input.f]", "2"),
+        ("input.l[input.f]", "! in `input.l[input.f]`: there is no element `1.5`"),
+        (
+            "'a'.matches(input.day + '(')",
+            "! in `'a'.matches(input.day + '(')`: `matches`: `monday(` is not a pattern",
+        ),
         ("1 in input.day", "! in `1 in input.day`: `in` looks into lists and maps, not into text"),
     ] {
         assert_eq!(shown(source), expected, "{source}");
