@@ -1,6 +1,7 @@
 //! What a task reads has to come from above it: from tasks it depends on, or they do.
 
 use super::super::code::Code;
+use super::super::place::Place;
 use super::super::report::{Report, quoted};
 use super::edges::Written;
 use super::mention::Named;
@@ -21,9 +22,9 @@ pub fn check(
     let mut search: Option<Search<'_>> = None;
     for (no, named) in named {
         let direct: BTreeSet<TaskNo> = upstream(edges, *no).collect();
-        let mut far: BTreeMap<TaskNo, &Named<'_>> = BTreeMap::new();
+        let mut far: BTreeMap<TaskNo, Vec<&Named<'_>>> = BTreeMap::new();
         for named in named.iter().filter(|named| !direct.contains(&named.task)) {
-            far.entry(named.task).or_insert(named);
+            far.entry(named.task).or_default().push(named);
         }
         if far.is_empty() {
             continue;
@@ -38,9 +39,13 @@ pub fn check(
                 }
                 _ => format!("{} does not come before {own}.", quoted(other)),
             };
-            report
-                .add(Code::NotAbove, named.spot.place(), message)
-                .hint(format!("add `{other}` to its `depends_on`"));
+            for named in named {
+                // Places are not cheap to find, and what is not shown needs none.
+                let place = if report.is_full() { Place::default() } else { named.spot.place() };
+                report
+                    .add(Code::NotAbove, place, message.clone())
+                    .hint(format!("add `{other}` to its `depends_on`"));
+            }
         }
     }
 }

@@ -135,9 +135,14 @@ impl<'n> Parts<'_, 'n> {
         if let Some(input) = input {
             sight.check(&input.mentions, named, report);
         }
-        let Some(Doing::Process(program)) = self.doing else { return };
+        // Of an action that was refused the rest is checked all the same.
+        let program = match self.doing {
+            Some(Doing::Process(program)) => Some(&program.mentions),
+            None => None,
+            Some(_) => return,
+        };
         let rest = [
-            Some(&program.mentions),
+            program,
             cache.as_ref().map(|cache| &cache.mentions),
             workdir.as_ref().map(|workdir| &workdir.mentions),
             Some(&self.artifacts.mentions),

@@ -7,7 +7,12 @@ use super::super::tree::Field;
 use super::expect;
 use super::mention::{Given, Mention, Spot};
 use crate::expr::{Expr, Fault, Part, Problem, Reference, ShellLine, Text, Tree};
+use crate::json::Json;
 use std::ops::Range;
+use std::sync::Arc;
+
+// What has mistakes is told and refused, and yet something stands in for it here: what else it
+// names may be wrong as well, and all of that is told at once.
 
 /// A text, with templates or without.
 pub fn text<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Text>> {
@@ -15,9 +20,12 @@ pub fn text<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Text>
         expect::wrong(field, "text", None, report);
         return None;
     };
-    let text = told(Text::parse(source), field, report)?;
-    let mentions = mentions(field, text.references());
-    Some(Given { value: text, mentions: mentions.into() })
+    if let Some(text) = told(Text::parse(source), field, report) {
+        let mentions = mentions(field, text.references());
+        return Some(Given { value: text, mentions: mentions.into() });
+    }
+    let value = Text::parse(STAND_IN).ok()?;
+    Some(Given { value, mentions: readable(field, source) })
 }
 
 /// A script.
@@ -26,21 +34,25 @@ pub fn shell<'n>(
     source: &str,
     report: &mut Report,
 ) -> Option<Given<'n, ShellLine>> {
-    let line = told(ShellLine::parse(source), field, report)?;
-    let mentions = mentions(field, line.references());
-    Some(Given { value: line, mentions: mentions.into() })
+    if let Some(line) = told(ShellLine::parse(source), field, report) {
+        let mentions = mentions(field, line.references());
+        return Some(Given { value: line, mentions: mentions.into() });
+    }
+    let value = ShellLine::parse(STAND_IN).ok()?;
+    Some(Given { value, mentions: readable(field, source) })
 }
 
 /// Any value, with templates in its texts.
 pub fn tree<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Tree>> {
-    match Tree::of(&field.value.to_json()) {
+    let spot = |(reference, pointer, at): (Reference, String, Range<usize>)| {
+        let text = field.value.follow(&pointer);
+        Mention { reference, spot: Spot::Within(text.value, at, text.name_place) }
+    };
+    let value = field.value.to_json();
+    match Tree::of(&value) {
         Ok(tree) => {
-            let spot = |(reference, pointer, at): (&Reference, String, Range<usize>)| {
-                let text = field.value.follow(&pointer);
-                let spot = Spot::Within(text.value, at, text.name_place);
-                Mention { reference: reference.clone(), spot }
-            };
-            let mentions = tree.references().into_iter().map(spot).collect();
+            let references = tree.references().into_iter();
+            let mentions = references.map(|(it, to, at)| spot((it.clone(), to, at))).collect();
             Some(Given { value: tree, mentions })
         }
         Err(problems) => {
@@ -48,9 +60,19 @@ pub fn tree<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Tree>
                 let text = field.value.follow(&it.pointer);
                 tell(&it.problem, text, report);
             }
-            None
+            let mentions = Tree::readable(&value).into_iter().map(spot).collect();
+            Some(Given { value: Json::empty_object().into(), mentions })
         }
     }
+}
+
+/// What stands in for a text that was refused.
+const STAND_IN: &str = "true";
+
+/// What is named in a text that was refused.
+fn readable<'n>(field: Field<'n>, source: &str) -> Arc<[Mention<'n>]> {
+    let found = Text::readable(source);
+    mentions(field, found.iter().map(|(it, at)| (it, at.clone()))).into()
 }
 
 /// An expression by itself. That a template is made of it is forgiven.
@@ -60,17 +82,33 @@ pub fn expression<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n,
         expect::wrong(field, "an expression", Some(hint), report);
         return None;
     }
-    let (expr, start) = match field.value.is_template() {
-        true => whole(field, report)?,
-        false => {
-            let source = field.value.scalar().unwrap_or_default();
-            (told(Expr::compile(source), field, report)?, 0)
-        }
+    let source = match field.value.is_template() {
+        true => field.value.templated()?,
+        false => field.value.scalar().unwrap_or_default(),
     };
+    let found = match field.value.is_template() {
+        true => whole(field, report),
+        false => told(Expr::compile(source), field, report).map(|expr| (expr, 0)),
+    };
+    let Some((expr, start)) = found else {
+        let value = Expr::compile(STAND_IN).ok()?;
+        let mentions = match field.value.is_template() {
+            true => readable(field, source),
+            false => in_expression(field, &Expr::readable(source), 0),
+        };
+        return Some(Given { value, mentions });
+    };
+    let mentions = in_expression(field, expr.references(), start);
+    Some(Given { value: expr, mentions })
+}
+
+fn in_expression<'n>(
+    field: Field<'n>,
+    references: &[Reference],
+    start: usize,
+) -> Arc<[Mention<'n>]> {
     let at = |it: &Reference| it.name_at.start + start..it.name_at.end + start;
-    let references = expr.references().iter().map(|it| (it, at(it)));
-    let mentions = mentions(field, references);
-    Some(Given { value: expr, mentions: mentions.into() })
+    mentions(field, references.iter().map(|it| (it, at(it)))).into()
 }
 
 /// The expression of a text that is one template.

@@ -208,3 +208,37 @@ fn many_references_stay_quick() {
         .collect();
     let _whatever = read(&format!("name: w\ntasks:\n  t0: {{noop: {{}}}}\n{tasks}"));
 }
+
+/// One mistake hides no other, neither in its own text nor in another field.
+#[test]
+fn all_mistakes_are_told_at_once() {
+    assert_snapshot!(told(&below("run: echo ${{ tasks.other.output }} ${{ item }} ${{ inputt.day }}\nenv: {X: \"${{ tasks.other.output }}\"}")), @r#"
+    E213 8:25 `other` does not come before `c`. (add `other` to its `depends_on`)
+    E402 8:45 `item` is only there in a fan-out. (add `foreach:`)
+    E401 8:57 There is no `inputt` in expressions. (did you mean `input`?)
+    E213 9:25 `other` does not come before `c`. (add `other` to its `depends_on`)
+    "#);
+    assert_snapshot!(told(&below("run: \"echo '${{ tasks.other.output }}' ${{ tasks.nope.output + tsks.x }}\"\nif: item == 1 && nope\nworkdir: \"${{ index }}${{ 1 + }}\"\ninput: {a: \"${{ 1 + }}\", b: \"${{ tasks.zz.output }}\"}")), @r#"
+    E213 8:27 `other` does not come before `c`. (add `other` to its `depends_on`)
+    E402 8:54 There is no task `nope`. (the tasks are `a`, `b`, `c`, `other`)
+    E401 8:68 There is no `tsks` in expressions. (did you mean `tasks`?)
+    E402 9:9 `item` is only there in a fan-out. (add `foreach:`)
+    E401 9:22 There is no `nope` in expressions. (text is written in quotes; names are `input`, `tasks`, `item`, `index`, `count`, `run`, `secrets`)
+    E401 10:14 The expression ends too early.
+    E402 10:19 `index` is only there in a fan-out. (add `foreach:` or `parallel:`)
+    E401 11:16 The expression ends too early.
+    W001 11:30 The input `b` hides the output of the task `b`. (rename the input) [7:17 its output would be seen under this name]
+    E402 11:44 There is no task `zz`. (the tasks are `a`, `b`, `c`, `other`)
+    "#);
+    assert_snapshot!(told(&below("command: [\"${{ 1 + }}\", \"${{ item }}\"]\nenv: {A: \"${{ tasks.zz.output }}\"}\ncache: {key: \"${{ nope }} ${{ count }}\"}")), @r#"
+    E401 8:15 The expression ends too early.
+    E402 8:34 `item` is only there in a fan-out. (add `foreach:`)
+    E402 9:25 There is no task `zz`. (the tasks are `a`, `b`, `c`, `other`)
+    E401 10:23 There is no `nope` in expressions. (text is written in quotes; names are `input`, `tasks`, `item`, `index`, `count`, `run`, `secrets`)
+    E402 10:35 `count` is only there in a fan-out. (add `foreach:` or `parallel:`)
+    "#);
+    assert_snapshot!(told(&below("run: [x]\nenv: {A: \"${{ tasks.zz.output }}\"}")), @r#"
+    E104 8:10 `run` must be text, not a list. (use `command:` for a list, or write one text)
+    E402 9:25 There is no task `zz`. (the tasks are `a`, `b`, `c`, `other`)
+    "#);
+}
