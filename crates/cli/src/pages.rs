@@ -17,7 +17,7 @@ const PAGES: &[(&str, &str)] = pages! {
     "E301" "E302" "E303" "E304"
     "E401" "E402" "E403"
     "E999"
-    "W001" "W002" "W003"
+    "W001" "W002"
 };
 
 /// The page about a code.

@@ -8,8 +8,8 @@ use super::problem::{Problem, quoted};
 use super::reads::Reading;
 use super::reference::{Reference, Root};
 use super::rewrite::{Reads, rewrite};
-use super::scope::Scope;
-use super::trouble::{Trouble, in_words};
+use super::scope::{Known, Scope, Source};
+use super::trouble::{Trouble, Unread, in_words};
 use crate::json::Json;
 use cel::common::ast::IdedExpr;
 use cel::{Context, Value};
@@ -106,6 +106,13 @@ impl Expr {
         }
     }
 
+    /// What a condition comes to that reads nothing, so that it is known beforehand. Without calls:
+    /// what takes time is left for later.
+    pub fn constant_truth(&self) -> Option<Result<bool, Trouble>> {
+        let plain = self.references().is_empty() && !self.source().contains('(');
+        plain.then(|| self.truth(&Known::new(&Nothing).scope()))
+    }
+
     fn evaluate(&self, tree: &IdedExpr, reads: &Reads, scope: &Scope<'_>) -> Result<Json, Trouble> {
         let reading = Reading::prepare(reads, scope)?;
         let evaluated = catch_unwind(AssertUnwindSafe(|| {
@@ -128,6 +135,31 @@ impl Expr {
 
     fn wrong(&self, why: &str) -> Trouble {
         Trouble::Wrong(format!("in {}: {why}", quoted(self.source().trim_ascii())))
+    }
+}
+
+/// A source for expressions that read nothing.
+struct Nothing;
+
+impl Source for Nothing {
+    fn input(&self) -> Json {
+        Json::null()
+    }
+
+    fn run_id(&self) -> String {
+        String::new()
+    }
+
+    fn scheduled_for(&self) -> Option<String> {
+        None
+    }
+
+    fn output(&self, _: &str) -> Result<Option<Json>, Unread> {
+        Ok(None)
+    }
+
+    fn status(&self, _: &str) -> &str {
+        ""
     }
 }
 

@@ -7,6 +7,7 @@ use super::report::{Report, quoted};
 use super::syntax;
 use super::tagged::{Tagged, check_collection_tag, check_tag, copy_of, scalar_kind};
 use super::tree::{Entry, Kind, NodeId, Slot, Tree};
+use crate::expr::OPEN;
 use crate::limits::{DEFINITION_BYTES_MAX, DOCUMENT_DEPTH_MAX, DOCUMENT_NODES_MAX};
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureStyle};
 use std::borrow::Cow;
@@ -360,6 +361,12 @@ impl<'t, 'r> Builder<'t, 'r> {
 
     fn bad_key(&mut self, place: Place) {
         let shown = self.text.get(place.range()).unwrap_or_default();
+        if shown.contains(OPEN) {
+            let message = format!("The name of a field takes no template: {}.", quoted(shown));
+            let hint = "write the name itself; templates stand in values";
+            self.report.add(Code::Template, place, message).hint(hint);
+            return self.set_key(Key::Bad);
+        }
         let message = format!("A field name must be text, and {} is not.", quoted(shown));
         self.report.add(Code::BadKey, place, message).hint("put it in quotes");
         self.set_key(Key::Bad);

@@ -86,9 +86,8 @@ codes! {
 
     TooManyProblems = "E999", Error, "more problems than are shown";
 
-    InputClash = "W001", Warning, "an input hides the output of a task";
+    InputClash = "W001", Warning, "an input under a name that is taken";
     NoEffect = "W002", Warning, "a field without effect";
-    UnknownInput = "W003", Warning, "an input that the schema does not know";
 }
 
 impl fmt::Display for Code {

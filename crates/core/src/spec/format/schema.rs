@@ -80,7 +80,7 @@ fn shape(shape: &Shape) -> Value {
         Shape::Each => json!({ "type": ["array", "string"] }),
         Shape::Times { max } => {
             json!({ "anyOf": [
-                { "type": "integer", "minimum": 1, "maximum": max },
+                { "type": "integer", "minimum": 0, "maximum": max },
                 { "type": "string" },
             ] })
         }

@@ -11,6 +11,7 @@ use super::mention::{Named, Spot};
 use super::task::Around;
 use crate::json::Json;
 use crate::limits::FANOUT_MAX;
+use std::ops::RangeInclusive;
 
 /// What `defaults` may say of fan-outs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,7 +27,9 @@ pub fn fan_settings(fields: &Fields<'_>, report: &mut Report) -> FanSettings {
         ("ignore_errors", FailureStrategy::IgnoreErrors),
     ];
     FanSettings {
-        concurrency: fields.get("concurrency").and_then(|field| whole(field, FANOUT_MAX, report)),
+        concurrency: fields
+            .get("concurrency")
+            .and_then(|field| whole(field, 1..=FANOUT_MAX, report)),
         failure_strategy: fields
             .get("failure_strategy")
             .and_then(|field| expect::word(field, &strategies, report)),
@@ -92,7 +95,15 @@ fn times<'n>(
     report: &mut Report,
 ) -> Option<Times> {
     if field.value.int().is_some() {
-        return whole(field, max_fanout, report).map(Times::Fixed);
+        // None is as good a number as any: the task is a success at once.
+        return whole(field, 0..=max_fanout, report).map(Times::Fixed);
+    }
+    let digits = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = field.value.text().filter(digits).filter(|text| !numbers.contains_key(text));
+    if let Some(number) = number {
+        let hint = format!("leave out the quotes: `{}: {number}`", field.name);
+        expect::wrong(field, "a number, or where one is", Some(&hint), report);
+        return None;
     }
     if field.value.text().is_none() {
         let hint = "write a number, or `task.field`, the place of one in what a task puts out";
@@ -102,8 +113,9 @@ fn times<'n>(
     path(field, numbers, named, report).map(Times::From)
 }
 
-fn whole(field: Field<'_>, max: u32, report: &mut Report) -> Option<u32> {
-    expect::integer(field, 1..=i64::from(max), report).and_then(|value| u32::try_from(value).ok())
+fn whole(field: Field<'_>, range: RangeInclusive<u32>, report: &mut Report) -> Option<u32> {
+    let range = i64::from(*range.start())..=i64::from(*range.end());
+    expect::integer(field, range, report).and_then(|value| u32::try_from(value).ok())
 }
 
 /// `discover.files`: the name of a task, which may itself have dots, and fields of its output.
@@ -114,6 +126,12 @@ fn path<'n>(
     report: &mut Report,
 ) -> Option<Path> {
     let text = expect::text(field, report)?;
+    if text.contains(['[', ']']) {
+        let message = format!("{} is not a path: it has names only.", quoted(text));
+        let hint = "write `task.field`; what is inside a list the task can put out by a name";
+        report.add(Code::BadText, field.place(), message).hint(hint);
+        return None;
+    }
     let ends = text.match_indices('.').map(|(at, _)| at).chain([text.len()]);
     // The longest name that is one.
     let known = ends.rev().find_map(|end| Some((end, *numbers.get(&text[..end])?)));

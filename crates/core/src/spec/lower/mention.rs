@@ -185,7 +185,7 @@ impl<'n> Sight<'_, 'n> {
             let hint =
                 report.did_you_mean(name, names()).or_else(|| listed("the schema has", names()));
             let message = format!("The workflow's `input` has no field {}.", quoted(name));
-            add(Code::UnknownInput, spot, message, hint, report);
+            add(Code::UnknownReference, spot, message, hint, report);
         }
     }
 }

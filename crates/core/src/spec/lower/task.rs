@@ -176,6 +176,7 @@ fn warn(
     let own_keys = fields.get("input").map(input_keys);
     let keys = own_keys.as_ref().unwrap_or(&around.defaults.input_keys);
     warn_clash(keys, written, around.names, report);
+    warn_instance(keys, fields, report);
 }
 
 /// A task that is no map: nothing was written yet, or its action without the name of it.
@@ -214,6 +215,22 @@ fn warn_clash(keys: &InputKeys<'_>, written: &[Written], names: &[&str], report:
                 .add(Code::InputClash, place, message)
                 .hint("rename the input")
                 .related(edge.place, "its output would be seen under this name");
+        }
+    }
+}
+
+/// What an instance is told of itself goes over all of that.
+fn warn_instance(keys: &InputKeys<'_>, fields: &Fields<'_>, report: &mut Report) {
+    let (foreach, parallel) = (fields.get("foreach"), fields.get("parallel"));
+    let Some(fan_out) = foreach.or(parallel) else { return };
+    for name in ["item", "index", "count"] {
+        let given = name != "item" || foreach.is_some();
+        if let (Some(&place), true) = (keys.get(name), given) {
+            let message = format!("The input `{name}` is hidden by the `{name}` of each instance.");
+            report
+                .add(Code::InputClash, place, message)
+                .hint("rename the input")
+                .related(fan_out.name_place, "each instance is given its own");
         }
     }
 }

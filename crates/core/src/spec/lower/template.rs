@@ -98,6 +98,11 @@ pub fn expression<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n,
         };
         return Some(Given { value, mentions });
     };
+    if let Some(Err(why)) = expr.constant_truth() {
+        let message = format!("`{}` is always wrong: {why}.", field.name);
+        let hint = "write an expression that is true or false, such as `input.day == 'monday'`";
+        report.add(Code::BadExpression, field.place(), message).hint(hint);
+    }
     let mentions = in_expression(field, expr.references(), start);
     Some(Given { value: expr, mentions })
 }

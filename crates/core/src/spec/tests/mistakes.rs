@@ -313,12 +313,31 @@ fn fan_outs_name_tasks_above_them() {
         "depends_on: z\nforeach: z..x",
         &["E110 2:10 `z..x` names a field without a name. (write `task.field`)"],
     );
+    check(
+        "depends_on: z\nforeach: \"z.files[0]\"",
+        &[
+            "E110 2:10 `z.files[0]` is not a path: it has names only. (write `task.field`; what is inside a list the task can put out by a name)",
+        ],
+    );
+    check(
+        "depends_on: z\nparallel: z[0].n",
+        &[
+            "E110 2:11 `z[0].n` is not a path: it has names only. (write `task.field`; what is inside a list the task can put out by a name)",
+        ],
+    );
 }
 
 #[test]
 fn fan_outs_have_numbers_in_range() {
-    check("parallel: 0", &["E109 1:11 `parallel` must be from 1 to 100000, and is 0."]);
-    check("parallel: 100001", &["E109 1:11 `parallel` must be from 1 to 100000, and is 100001."]);
+    check("parallel: 0", &[]);
+    check("parallel: -1", &["E109 1:11 `parallel` must be from 0 to 100000, and is -1."]);
+    check("parallel: 100001", &["E109 1:11 `parallel` must be from 0 to 100000, and is 100001."]);
+    check(
+        "parallel: \"4\"",
+        &[
+            "E104 1:11 `parallel` must be a number, or where one is, not text. (leave out the quotes: `parallel: 4`)",
+        ],
+    );
     check(
         "parallel: 2\nconcurrency: 0",
         &["E109 2:14 `concurrency` must be from 1 to 1000000, and is 0."],

@@ -91,7 +91,13 @@ fn a_template_where_none_is_taken() {
         ),
         ["E016 2:36"]
     );
-    assert_eq!(places("name: w\ntasks: {\"${{ x }}\": {noop: {}}}"), ["E010 2:9"]);
+    assert_eq!(places("name: w\ntasks: {\"${{ x }}\": {noop: {}}}"), ["E016 2:9"]);
+    check(
+        "input: {\"a ${{ input.day }}\": 1}",
+        &[
+            "E016 1:9 The name of a field takes no template: `\"a ${{ input.day }}\"`. (write the name itself; templates stand in values)",
+        ],
+    );
 }
 
 /// However a text is written, the line and column are those of the name in it.
@@ -130,7 +136,7 @@ fn what_is_named_has_to_be_there() {
     E402 8:90 `item` is only there in a fan-out. (add `foreach:`)
     E402 8:102 `index` is only there in a fan-out. (add `foreach:` or `parallel:`)
     E402 8:123 A secret is only given to `env`. (write `env: { NAME: { secret: x } }`, and read `$NAME`)
-    W003 8:132 The workflow's `input` has no field `dya`. (did you mean `day`?)
+    E402 8:132 The workflow's `input` has no field `dya`. (did you mean `day`?)
     "#);
     assert_snapshot!(told(&below("run: echo ${{ item }} ${{ count }}\nparallel: 3\nif: index == 0")), @r#"
     E402 8:19 `item` is only there with `foreach`. (`index` tells instances apart)
@@ -241,4 +247,33 @@ fn all_mistakes_are_told_at_once() {
     E104 8:10 `run` must be text, not a list. (use `command:` for a list, or write one text)
     E402 9:25 There is no task `zz`. (the tasks are `a`, `b`, `c`, `other`)
     "#);
+}
+
+#[test]
+fn a_condition_that_is_never_true_or_false() {
+    for (condition, expected) in [
+        ("\"'yes'\"", "`'yes'`: it must come to true or false, and comes to the text `\"yes\"`"),
+        ("\"1\"", "`1`: it must come to true or false, and comes to the number `1`"),
+        ("\"${{ null }}\"", "`null`: it must come to true or false, and comes to null"),
+        ("1 + 'a' == 2", "`1 + 'a' == 2`: it cannot add `1` and `\"a\"`"),
+    ] {
+        let told = told(&below(&format!("run: x\nif: {condition}")));
+        let expected = format!("E401 9:9 `if` is always wrong: in {expected}.");
+        assert!(told.starts_with(&expected), "{told}");
+    }
+    good("run: x\nif: 1 < 2");
+    good("run: x\nif: \"${{ true }}\"");
+    good("run: x\nif: \"'yes' == 'yes' || false\"");
+}
+
+#[test]
+fn what_an_instance_is_told_hides_inputs() {
+    assert_snapshot!(told(&below("run: x\nforeach: b.files\ninput: {item: 1, index: 2, count: 3, other: 4}")), @r#"
+    W001 10:13 The input `item` is hidden by the `item` of each instance. (rename the input) [9:5 each instance is given its own]
+    W001 10:22 The input `index` is hidden by the `index` of each instance. (rename the input) [9:5 each instance is given its own]
+    W001 10:32 The input `count` is hidden by the `count` of each instance. (rename the input) [9:5 each instance is given its own]
+    "#);
+    assert_snapshot!(told(&below("run: x\nparallel: 2\ninput: {item: 1, index: 2}")), @"W001 10:22 The input `index` is hidden by the `index` of each instance. (rename the input) [9:5 each instance is given its own]");
+    good("run: x\ninput: {item: 1, index: 2}");
+    good("noop: {}\nparallel: 2\ninput: {item: 1, index: 2}");
 }
