@@ -33,11 +33,13 @@ pub(crate) enum Rendered {
 }
 
 impl Starts {
-    /// Whether more is needed than is at hand: then it may take its time.
+    /// Whether more is needed than is at hand, or much has to be worked out: then it may take its
+    /// time, and nobody waits behind it.
     pub fn is_slow(start: &StartAttempt) -> bool {
         let task = start.around.definition.task(start.ticket.task.no);
         let outputs = || start.around.upstream.iter().filter_map(|it| it.output.as_ref());
         task.needs_store()
+            || task.has_calls()
             || start.lacks_items()
             || outputs().any(|output| output.inline().is_none())
             // Some of them will have to be written into files.

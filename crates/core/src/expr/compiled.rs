@@ -70,6 +70,12 @@ impl Expr {
         &self.0.source
     }
 
+    /// It may take longer than its source shows: only what is called goes through a list or a text
+    /// again and again.
+    pub fn has_calls(&self) -> bool {
+        matches!(self.0.kind, Kind::Program { .. }) && self.0.source.contains('(')
+    }
+
     /// Everything it reads, with places in its source.
     pub fn references(&self) -> &[Reference] {
         match &self.0.kind {

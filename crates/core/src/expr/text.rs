@@ -66,6 +66,11 @@ impl Text {
         }
     }
 
+    pub fn has_calls(&self) -> bool {
+        let calls = |part: &Part| matches!(part, Part::Template(expr, _) if expr.has_calls());
+        self.0.parts.iter().any(calls)
+    }
+
     pub fn parts(&self) -> Vec<Part> {
         match self.0.parts.as_slice() {
             [] if self.0.source.is_empty() => Vec::new(),

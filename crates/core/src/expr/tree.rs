@@ -90,6 +90,10 @@ impl Tree {
     }
 
     /// What its expressions read, each with the pointer to its text and its place in that.
+    pub fn has_calls(&self) -> bool {
+        matches!(&self.0, Kind::Branch(branch) if branch.has_calls())
+    }
+
     pub fn references(&self) -> Vec<(&Reference, String, Range<usize>)> {
         let mut found = Vec::new();
         if let Kind::Branch(branch) = &self.0 {
@@ -193,6 +197,15 @@ fn holds_template(value: &Value) -> bool {
 }
 
 impl Branch {
+    fn has_calls(&self) -> bool {
+        match self {
+            Self::Fixed(_) => false,
+            Self::Text(text) => text.has_calls(),
+            Self::List(elements) => elements.iter().any(Self::has_calls),
+            Self::Map(fields) => fields.iter().any(|(_, field)| field.has_calls()),
+        }
+    }
+
     fn is_fixed(&self) -> bool {
         match self {
             Self::Fixed(_) => true,

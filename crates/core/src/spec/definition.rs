@@ -159,6 +159,21 @@ pub struct Process {
     pub artifacts: Artifacts,
 }
 
+impl Process {
+    fn has_calls(&self) -> bool {
+        let program = match &self.program {
+            Program::Shell(line) => line.has_calls(),
+            Program::Argv(words) => words.iter().any(Text::has_calls),
+        };
+        let env = || {
+            let values = self.env.values();
+            values.into_iter().any(|it| matches!(it, Variable::Text(text) if text.has_calls()))
+        };
+        let paths = || self.workdir.iter().chain(&*self.artifacts.out).any(Text::has_calls);
+        program || env() || paths()
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Program {
     /// A line for `/bin/sh -c`.
@@ -287,6 +302,12 @@ impl Task {
     pub fn needs_store(&self) -> bool {
         let wants_files = matches!(&self.action, Action::Process(process) if !process.artifacts.wanted.is_empty());
         self.cache.is_some() || wants_files
+    }
+
+    /// Putting its values in may take a while, within the bounds that expressions have.
+    pub fn has_calls(&self) -> bool {
+        let in_process = || matches!(&self.action, Action::Process(process) if process.has_calls());
+        self.input.has_calls() || in_process()
     }
 
     /// Why an output is not what it should be, if it is not.

@@ -52,6 +52,10 @@ impl ShellLine {
         &self.script
     }
 
+    pub fn has_calls(&self) -> bool {
+        self.values.iter().any(|value| value.expr.has_calls())
+    }
+
     /// The variables, and what they hold.
     pub fn variables(&self) -> impl Iterator<Item = (String, &Expr)> {
         self.values.iter().enumerate().map(|(at, value)| (variable(at + 1), &value.expr))

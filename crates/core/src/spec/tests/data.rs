@@ -119,3 +119,24 @@ fn noops_are_worked_out_when_they_have_to_be() {
     assert!(task(&large).needs_answer(), "it does not fit into a row");
     assert!(!task("run: x").needs_answer());
 }
+
+#[test]
+fn what_may_take_long_to_work_out_is_known() {
+    for plain in [
+        "run: echo $(date) ${{ input.x }}",
+        "run: x\ninput: {a: [\"${{ input.x + 1 }}\"]}",
+        "command: [x, \"(y)\"]",
+    ] {
+        assert!(!task(plain).has_calls(), "{plain}");
+    }
+    for calls in [
+        "run: echo ${{ size(input.x) }}",
+        "command: [x, \"a ${{ input.l.map(x, x) }}\"]",
+        "run: x\ninput: {a: [{b: \"${{ input.x.matches('a') }}\"}]}",
+        "run: x\nenv: {A: \"${{ input.l.exists(x, x == 1) }}\"}",
+        "run: x\nworkdir: \"${{ string(input.x) }}\"",
+        "run: x\nartifacts: {out: [\"${{ string(input.x) }}\"]}",
+    ] {
+        assert!(task(calls).has_calls(), "{calls}");
+    }
+}
