@@ -182,6 +182,18 @@ pub struct Ended {
     pub artifacts: Vec<ArtifactOut>,
 }
 
+impl Ended {
+    /// Of an attempt that ran, and wrote nothing.
+    pub fn of(outcome: Outcome) -> Self {
+        Self { outcome, started: true, log: None, cache: None, artifacts: Vec::new() }
+    }
+
+    /// Of one that never began.
+    pub fn unstarted(outcome: Outcome) -> Self {
+        Self { started: false, ..Self::of(outcome) }
+    }
+}
+
 /// What a success is remembered under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheNote {

@@ -439,13 +439,7 @@ mod tests {
         let ticket =
             Ticket { run: RunKey::new(1, 1), task, attempt: AttemptId::from_bytes([1; 16]) };
         let log = Some(Log::File { bytes: 5_000 });
-        let ended = Ended {
-            outcome: Outcome::Success(None),
-            started: true,
-            log,
-            cache: None,
-            artifacts: Vec::new(),
-        };
+        let ended = Ended { log, ..Ended::of(Outcome::Success(None)) };
         shelf.report(Report { ticket, what: ReportKind::Ended(ended) });
         let heard = inbox.take(0, Some(Duration::ZERO)).reports;
         assert_eq!(heard, [Report { ticket, what: ReportKind::Over }]);

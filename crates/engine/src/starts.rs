@@ -136,11 +136,5 @@ fn over(outcome: Outcome) -> Rendered {
 }
 
 fn unstarted(outcome: Outcome) -> ReportKind {
-    ReportKind::Ended(Ended {
-        outcome,
-        started: false,
-        log: None,
-        cache: None,
-        artifacts: Vec::new(),
-    })
+    ReportKind::Ended(Ended::unstarted(outcome))
 }

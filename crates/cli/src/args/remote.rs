@@ -177,7 +177,8 @@ pub struct InstancesArgs {
     /// Only instances in this state; may be given more than once
     #[arg(long = "status", value_name = "STATE", value_parser = word)]
     pub statuses: Vec<Word>,
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one::<usize>)]
     pub limit: usize,
     #[command(flatten)]
     pub look: LookArgs,

@@ -354,7 +354,7 @@ impl World {
 
 /// An end that says nothing but that the work is gone.
 fn gone(log: Option<Log>) -> Ended {
-    Ended { outcome: Outcome::Stopped, started: false, log, cache: None, artifacts: Vec::new() }
+    Ended { log, ..Ended::unstarted(Outcome::Stopped) }
 }
 
 pub(super) fn step(row: &mut TaskRow, event: Event) {

@@ -93,7 +93,7 @@ impl ByHand {
 
 /// The end of an attempt that had started.
 pub fn ended(outcome: Outcome, log: Option<Log>) -> Ended {
-    Ended { outcome, started: true, log, cache: None, artifacts: Vec::new() }
+    Ended { log, ..Ended::of(outcome) }
 }
 
 impl Executor for ByHand {

@@ -72,13 +72,7 @@ impl Drop for Spawning<'_> {
 }
 
 pub(super) fn failed(error: TaskError) -> Ended {
-    Ended {
-        outcome: Outcome::Failed(error),
-        started: false,
-        log: None,
-        cache: None,
-        artifacts: Vec::new(),
-    }
+    Ended::unstarted(Outcome::Failed(error))
 }
 
 /// The end of an attempt whose start ran into a bug of ours.

@@ -340,13 +340,7 @@ pub(super) enum Known {
 }
 
 pub(super) fn never_started() -> Ended {
-    Ended {
-        outcome: Outcome::Stopped,
-        started: false,
-        log: None,
-        cache: None,
-        artifacts: Vec::new(),
-    }
+    Ended::unstarted(Outcome::Stopped)
 }
 
 impl Stage {

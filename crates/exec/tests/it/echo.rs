@@ -36,6 +36,7 @@ fn an_echo_starts_and_ends() {
             input: Json::null(),
             run_input: Json::null(),
             instance: None,
+            cache: None,
         });
     }
     drop(executor);

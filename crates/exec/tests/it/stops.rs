@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 fn never_started() -> Ended {
     let outcome = Outcome::Stopped;
-    Ended { outcome, started: false, log: None, cache: None, artifacts: Vec::new() }
+    Ended::unstarted(outcome)
 }
 
 #[test]

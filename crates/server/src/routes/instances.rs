@@ -2,7 +2,7 @@
 //! others are a number in the fan-out's own view.
 
 use super::page::{Page, limit};
-use super::tasks::statuses;
+use super::tasks::{ListQuery, statuses};
 use crate::app::{App, now};
 use crate::auth::who::Viewer;
 use crate::cursor;
@@ -17,24 +17,6 @@ use mainspring_core::kernel::row::TaskRow;
 use mainspring_core::view::shapes::{TaskView, instance};
 use mainspring_core::view::word::Word;
 use mainspring_store::InstancesQuery;
-use serde::Deserialize;
-use utoipa::IntoParams;
-
-#[derive(Clone, Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ListQuery {
-    /// Only these states: separated by commas, or each in a parameter of its own.
-    #[serde(default)]
-    #[param(value_type = Option<Vec<Word>>, style = Form, explode = false, min_items = 1)]
-    status: Vec<String>,
-    /// Items on a page, from 1 to 1,000; 50 if not said.
-    #[param(minimum = 1, maximum = 1_000)]
-    limit: Option<usize>,
-    /// `next_cursor` of the page before.
-    #[param(pattern = "^[0-9a-fA-F]{16}$")]
-    cursor: Option<String>,
-}
 
 /// Lists the instances of a fan-out that have been started, in the order of their indexes.
 #[utoipa::path(get, path = "/runs/{id}/tasks/{name}/instances", operation_id = "listInstances", tag = "tasks",

@@ -15,6 +15,7 @@ use mainspring_core::view::word::Word;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+/// What lists of tasks and of instances may ask for.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -22,13 +23,13 @@ pub struct ListQuery {
     /// Only these states: separated by commas, or each in a parameter of its own.
     #[serde(default)]
     #[param(value_type = Option<Vec<Word>>, style = Form, explode = false, min_items = 1)]
-    status: Vec<String>,
+    pub(super) status: Vec<String>,
     /// Items on a page, from 1 to 1,000; 50 if not said.
     #[param(minimum = 1, maximum = 1_000)]
-    limit: Option<usize>,
+    pub(super) limit: Option<usize>,
     /// `next_cursor` of the page before.
     #[param(pattern = "^[0-9a-fA-F]{16}$")]
-    cursor: Option<String>,
+    pub(super) cursor: Option<String>,
 }
 
 pub fn statuses(given: &[String]) -> Result<Vec<Word>, Problem> {

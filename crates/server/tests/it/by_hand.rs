@@ -49,7 +49,7 @@ impl ByHand {
     pub fn end(&self, task: &str, outcome: Outcome) {
         let ticket = self.held.borrow()[task];
         let log = Some(Log::Inline(LOG.as_bytes().into()));
-        let ended = Ended { outcome, started: true, log, cache: None, artifacts: Vec::new() };
+        let ended = Ended { log, ..Ended::of(outcome) };
         self.reports.report(Report { ticket, what: ReportKind::Ended(ended) });
     }
 }

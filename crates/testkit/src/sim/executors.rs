@@ -184,7 +184,7 @@ impl Executors {
     }
 
     fn end(&mut self, ticket: Ticket, started: bool, outcome: Outcome) {
-        let ended = Ended { outcome, started, log: None, cache: None, artifacts: Vec::new() };
+        let ended = Ended { started, ..Ended::of(outcome) };
         let held = self.held.get_mut(&ticket.attempt).expect("the caller found it");
         held.state = State::Ended(ended.clone());
         let what = match held.asked.take() {

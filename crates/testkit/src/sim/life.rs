@@ -143,13 +143,7 @@ impl Life {
 
 /// Stopped before any executor had it.
 fn never_began() -> Ended {
-    Ended {
-        outcome: Outcome::Stopped,
-        started: false,
-        log: None,
-        cache: None,
-        artifacts: Vec::new(),
-    }
+    Ended::unstarted(Outcome::Stopped)
 }
 
 /// Reads what an input needs, as it is now.

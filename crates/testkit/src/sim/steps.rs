@@ -234,13 +234,7 @@ impl Play {
             Err(NotLaunched::Later(what)) => ReportKind::Refused(what.into()),
             Err(NotLaunched::Failed(error)) => {
                 let outcome = Outcome::Failed(error);
-                ReportKind::Ended(Ended {
-                    outcome,
-                    started: false,
-                    log: None,
-                    cache: None,
-                    artifacts: Vec::new(),
-                })
+                ReportKind::Ended(Ended::unstarted(outcome))
             }
         };
         self.executors.report(start.ticket, what);

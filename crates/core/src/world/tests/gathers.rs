@@ -15,13 +15,7 @@ fn eight() -> Stage {
 /// Task number `no` ends, and nothing is committed yet.
 fn end(stage: &mut Stage, no: usize) -> Result<Reply, Refusal> {
     let ticket = *stage.live.values().nth(no).expect("it is live");
-    let ended = Ended {
-        outcome: Outcome::Success(None),
-        started: true,
-        log: None,
-        cache: None,
-        artifacts: Vec::new(),
-    };
+    let ended = Ended::of(Outcome::Success(None));
     let input = Input::Report(Report { ticket, what: ReportKind::Ended(ended) });
     stage.world.apply(stage.now, input, Prefetched::default())
 }

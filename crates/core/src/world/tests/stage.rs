@@ -391,13 +391,7 @@ impl Outputs for Shelf<'_> {
 }
 
 fn ended(outcome: Outcome) -> ReportKind {
-    ReportKind::Ended(Ended {
-        outcome,
-        started: true,
-        log: None,
-        cache: None,
-        artifacts: Vec::new(),
-    })
+    ReportKind::Ended(Ended::of(outcome))
 }
 
 /// What an executor says, in a word.
@@ -415,21 +409,12 @@ pub fn report(word: &str) -> ReportKind {
         "gone" => ended(Outcome::Stopped),
         "unstarted" => {
             let outcome = Outcome::Stopped;
-            ReportKind::Ended(Ended {
-                outcome,
-                started: false,
-                log: None,
-                cache: None,
-                artifacts: Vec::new(),
-            })
+            ReportKind::Ended(Ended::unstarted(outcome))
         }
-        "missing" => ReportKind::Ended(Ended {
-            outcome: Outcome::Failed(TaskError::new(ErrorClass::Logic, "command not found")),
-            started: false,
-            log: None,
-            cache: None,
-            artifacts: Vec::new(),
-        }),
+        "missing" => ReportKind::Ended(Ended::unstarted(Outcome::Failed(TaskError::new(
+            ErrorClass::Logic,
+            "command not found",
+        )))),
         "refuse" => ReportKind::Refused("no process to be had".into()),
         "lost" => failed(ErrorClass::WorkerLost),
         "alive" => ReportKind::Reattached(EPOCH, Reattached::Running),
