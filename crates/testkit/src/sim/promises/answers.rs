@@ -9,7 +9,7 @@ use crate::sim::tally::Tally;
 use mainspring_core::ids::{RunId, TaskRef};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::group::Closed;
-use mainspring_core::kernel::row::{RunStatus, Stopping, TaskRow};
+use mainspring_core::kernel::row::{Cancelled, RunStatus, Stopping, TaskRow};
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::input::{Command, Order, Refusal, Reply, Verb};
 use mainspring_store::{Model, StoredRun};
@@ -147,6 +147,17 @@ fn is_task_reflected(run: &StoredRun, verb: Verb, task: TaskRef) -> bool {
             !run.tasks.iter().any(|row| is_live(&row))
         }
         Verb::ForceCancel => row.fact == Fact::Cancelled,
-        Verb::Retry => !matches!(row.fact, Fact::Failed | Fact::Cancelled),
+        Verb::Retry => {
+            !matches!(row.fact, Fact::Failed | Fact::Cancelled) || failed_fast_since(run, row)
+        }
     }
+}
+
+/// Another instance failed in the same commit: a group that had been asked for something would
+/// not be closed like that.
+fn failed_fast_since(run: &StoredRun, row: &TaskRow) -> bool {
+    let group = row_of(&run.tasks, TaskRef::plain(row.task.no)).and_then(|row| row.group.as_ref());
+    row.task.index.is_some()
+        && row.cancelled == Some(Cancelled::FailFast)
+        && group.is_some_and(|group| group.closed == Some(Closed::FailFast))
 }
