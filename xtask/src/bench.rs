@@ -9,7 +9,7 @@ use crate::checkout::cargo;
 /// What to measure, and where to put it beside the terminal.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// memory, chain, processes, fanout, start, foreach, http; all of them if none is named
+    /// memory, chain, processes, fanout, start, approvals, foreach, http; all of them if none is named
     workloads: Vec<String>,
     /// Write the figures to this file, too
     #[arg(long, value_name = "FILE")]

@@ -9,6 +9,7 @@ use clap::ValueEnum;
 
 use crate::checkout::{self, cargo};
 use crate::fuzz;
+use crate::page;
 use crate::tidy;
 use crate::tools::{self, Runner};
 
@@ -27,6 +28,8 @@ pub enum Step {
     Doc,
     /// The API under requests that a machine makes up
     Fuzz,
+    /// The page in a real browser, and the types of its scripts
+    Page,
     /// All other tests
     Test,
 }
@@ -71,6 +74,7 @@ pub fn run(root: &Path, step: Step) -> Result<Duration> {
         Step::Fuzz => {
             announced(name, "schemathesis against the real server", || fuzz::rounds::step(root))
         }
+        Step::Page => announced(name, "types, and tests in a browser", || page::step(root)),
         Step::Test => match tools::runner(root) {
             Runner::Nextest => cargo_step(root, name, NEXTEST),
             Runner::CargoTest => cargo_step(root, name, CARGO_TEST),
@@ -140,6 +144,7 @@ fn name(step: Step) -> &'static str {
         Step::Tidy => "tidy",
         Step::Doc => "doc",
         Step::Fuzz => "fuzz",
+        Step::Page => "page",
         Step::Test => "test",
     }
 }

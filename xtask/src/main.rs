@@ -14,6 +14,7 @@ mod door;
 mod fuzz;
 mod generated;
 mod mutants;
+mod page;
 mod sim;
 mod tidy;
 mod tools;
@@ -58,6 +59,8 @@ enum Command {
     Fuzz(fuzz::rounds::Args),
     /// Write the files that come from code: docs/states.md
     Gen,
+    /// Take the pictures of the page that the documents show, with the page's own tests
+    Pictures,
     /// Measure what it costs, beside what the machine can do
     Bench(bench::Args),
     /// Clone HEAD into a temporary folder and run `.ci/run` there, from a cold cache
@@ -85,6 +88,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
         Command::Sim { options } => sim::run(&root, options),
         Command::Mutants { seeds, named } => mutants::hunt::run(&root, *seeds, named.as_deref()),
         Command::Gen => generated::write(&root),
+        Command::Pictures => page::pictures(&root),
         Command::CleanClone => clean_clone::run(&root),
     }
 }

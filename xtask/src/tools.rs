@@ -1,6 +1,7 @@
 //! What the other steps need, installed when it is missing. Debian packages: `postgresql`, whose
-//! programs the tests start for themselves, and `python3-venv` for the fuzzer; the C compiler that SQLite is built with is the
-//! linker that Rust already needs.
+//! programs the tests start for themselves, `python3-venv` for the fuzzer, `nodejs`, `npm` and
+//! `chromium` for the page; the C compiler that SQLite is built with is the linker that Rust already
+//! needs.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,6 +10,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::checkout::cargo;
 use crate::fuzz::python;
+use crate::page;
 
 /// The version that is installed where there is none; any other that is present will do.
 const NEXTEST_VERSION: &str = "0.9.143";
@@ -25,6 +27,7 @@ pub enum Runner {
 pub fn install(root: &Path) -> Result<()> {
     install_postgres()?;
     python::install(root)?;
+    page::install()?;
     for component in ["rustfmt", "clippy"] {
         let subcommand = if component == "rustfmt" { "fmt" } else { "clippy" };
         if !is_present(root, subcommand) {

@@ -1,12 +1,18 @@
 //! The command line.
 
+use crate::limits;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use mainspring_core::kernel::limit::Bound;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+mod anew;
+mod bulk;
 mod db;
 mod remote;
 
+pub use anew::{AddArgs, RerunArgs};
+pub use bulk::{BULK_HELP, BulkArgs};
 pub use db::{DbArgs, DbCommand, KeptArgs};
 pub use remote::*;
 
@@ -36,6 +42,9 @@ With a server (--server URL, MAINSPRING_SERVER, or one at work in the data folde
   mainspring trigger build --follow             start a run and watch it
   mainspring logs last compile -f               follow what a task writes
   mainspring cancel last                        stop a run
+  mainspring approvals                          what waits for a person
+  mainspring approve last review                let it go on
+  mainspring tiers set gpu --limit 4            change a limit, at once
 
 Results go to stdout, everything else to stderr. Colours only on a terminal; NO_COLOR is respected.";
 
@@ -112,8 +121,26 @@ pub enum Command {
     Resume(OrderArgs),
     /// Run again what failed or was cancelled, in the same run
     Retry(RetryArgs),
+    /// Run a run anew, as another run: from its beginning, or from one of its tasks
+    #[command(after_help = TRIGGER_HELP)]
+    Rerun(RerunArgs),
+    /// Do something to all runs that a filter names
+    #[command(after_help = BULK_HELP)]
+    Bulk(BulkArgs),
+    /// Add tasks to a run that has not ended
+    Add(AddArgs),
+    /// List what waits for a person, what has waited longest first
+    Approvals(ListArgs),
+    /// Approve a task that waits for it
+    Approve(DecideArgs),
+    /// Reject a task that waits for an approval
+    Reject(DecideArgs),
+    /// Send a signal to a run; it is kept if nothing waits for it yet
+    Signal(SignalArgs),
     /// Delete a workflow; its history stays until retention takes it
     Delete(DeleteArgs),
+    /// List limits, who holds them and who waits for them; or change one
+    Tiers(TiersArgs),
     /// List, make and revoke the tokens of a server
     Tokens(TokensArgs),
     /// List who changed what on a server, newest first
@@ -132,6 +159,7 @@ from defaults; --print-config shows each value and where it came from.
 
 SIGTERM or Ctrl-C drains: no new attempt starts, processes that run get --drain time to end, what
 is left is stopped and starts again in the next life, uncounted. A second signal leaves at once.
+SIGHUP reads limits anew: max_processes and tiers.
 
 Examples:
   mainspring server
@@ -151,6 +179,8 @@ pub struct ServerArgs {
     /// Processes at once [default: 4 for each core]
     #[arg(long, value_name = "N", env = "MAINSPRING_MAX_PROCESSES")]
     pub max_processes: Option<NonZeroU32>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
     /// A variable of this environment that tasks see; may be given more than once
     #[arg(long, value_name = "NAME", env = "MAINSPRING_PASS_ENV", value_delimiter = ',', value_parser = variable_name)]
     pub pass_env: Vec<String>,
@@ -182,6 +212,14 @@ pub struct ServerArgs {
     /// Print the configuration with the origin of each value, and leave
     #[arg(long)]
     pub print_config: bool,
+}
+
+/// Limits by name, over those of the configuration file.
+#[derive(Clone, Debug, Args)]
+pub struct LimitArgs {
+    /// A limit by name, like `gpu=2` or with a rate `api=5@100/1m`; may be given more than once
+    #[arg(long = "tier", value_name = "NAME=LIMIT", env = "MAINSPRING_TIERS", value_delimiter = ',', value_parser = limits::given)]
+    pub tiers: Vec<(String, Bound)>,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -221,6 +259,8 @@ pub struct RunArgs {
     /// Processes at once [default: 4 for each core]
     #[arg(long, value_name = "N")]
     pub max_processes: Option<NonZeroU32>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
     /// A variable of this environment that tasks see, beside PATH, HOME and LANG
     #[arg(long, value_name = "NAME", value_parser = variable_name)]
     pub pass_env: Vec<String>,
@@ -236,6 +276,8 @@ pub struct ValidateArgs {
     /// Workflow files; `-` is stdin
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
 }

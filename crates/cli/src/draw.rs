@@ -209,7 +209,7 @@ mod tests {
 
     fn drawn(text: &str) -> String {
         let source = Source { name: "w.yaml".to_owned(), bytes: text.into() };
-        let found = source.parse().expect_err("it has a mistake");
+        let found = source.parse_for_server().expect_err("it has a mistake");
         anstream::adapter::strip_str(&diagnostics("w.yaml", text, &found)).to_string()
     }
 

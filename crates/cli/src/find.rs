@@ -3,10 +3,10 @@
 use anyhow::{Result, bail};
 use mainspring_core::ids::{RunId, TaskNo, TaskRef};
 use mainspring_core::kernel::row::TaskRow;
-use mainspring_core::spec;
 use mainspring_core::spec::definition::Definition;
 use mainspring_core::view::shapes::{self, TaskView};
 use mainspring_core::world::input::Named;
+use mainspring_engine::definitions;
 use mainspring_store::{RunsQuery, Store, StoredRun};
 use std::sync::Arc;
 
@@ -26,16 +26,17 @@ pub async fn run(store: &dyn Store, wanted: &str) -> Result<(StoredRun, Arc<Defi
     }
 }
 
-/// The definition a run is pinned to.
+/// The definition a run goes by: its version's, and what was added to it.
 pub async fn definition(store: &dyn Store, stored: &StoredRun) -> Result<Arc<Definition>> {
     let (workflow, number) = (&stored.head.workflow, stored.head.version);
     let Some(version) = store.version(workflow, Some(number)).await? else {
         bail!("the database is damaged: version {number} of '{workflow}' is missing");
     };
-    match spec::parse(&version.text, &spec::Context::STORED) {
-        Ok(parsed) => Ok(Arc::new(parsed.definition)),
-        Err(_) => bail!("version {number} of '{workflow}' cannot be read by this Mainspring"),
-    }
+    let Ok(parsed) = definitions::parse(&version) else {
+        bail!("version {number} of '{workflow}' cannot be read by this Mainspring");
+    };
+    let run = (&stored.head, &stored.progress);
+    Ok(definitions::of_run(store, run, (&version.text, &parsed)).await?)
 }
 
 /// `last`, a whole id, or the beginning of exactly one.

@@ -5,6 +5,7 @@ mod exit;
 mod args;
 mod out;
 mod terminal;
+mod limits;
 mod source;
 mod draw;
 mod pages;

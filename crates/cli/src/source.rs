@@ -36,10 +36,15 @@ impl Source {
         Ok(Self { name, bytes })
     }
 
-    pub fn parse(&self) -> Result<Parsed, Vec<Diagnostic>> {
-        let none = BTreeSet::new();
-        let context = spec::Context { server_tiers: spec::ServerTiers::Known(&none) };
+    /// Checks everything, with these as the server's tiers.
+    pub fn parse(&self, tiers: &BTreeSet<String>) -> Result<Parsed, Vec<Diagnostic>> {
+        let context = spec::Context { server_tiers: spec::ServerTiers::Known(tiers) };
         spec::parse_bytes(&self.bytes, &context)
+    }
+
+    /// Checks everything but tiers: only a server knows which it has.
+    pub fn parse_for_server(&self) -> Result<Parsed, Vec<Diagnostic>> {
+        spec::parse_bytes(&self.bytes, &spec::Context::STORED)
     }
 
     /// As text, for showing: bytes that are none are replaced.

@@ -117,6 +117,9 @@ pub struct TaskRef {
 }
 
 impl TaskRef {
+    /// None comes before it.
+    pub const FIRST: Self = Self::plain(TaskNo(0));
+
     /// A task that is not an instance of a group.
     pub const fn plain(no: TaskNo) -> Self {
         Self { no, index: None }

@@ -112,7 +112,9 @@ impl StartAttempt {
             }
             #[cfg(feature = "bench")]
             Action::Echo => Work::Echo,
-            Action::Noop => unreachable!("a noop is settled where it is decided"),
+            Action::Noop | Action::Control(_) => {
+                unreachable!("nobody carries it out: it is settled or parked where it is decided")
+            }
         };
         Ok(Launch {
             ticket: self.ticket,
@@ -120,6 +122,7 @@ impl StartAttempt {
             workflow: Arc::clone(&self.around.definition.name),
             task: Arc::clone(&task.name),
             attempt: self.attempt,
+            finalizes: None,
             work,
             input: self.input(task, &scope, outputs)?,
             instance: self.instance.as_ref().map(|instance| (instance.index, instance.count)),

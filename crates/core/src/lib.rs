@@ -14,6 +14,7 @@ pub mod spec;
 pub mod kernel;
 pub mod plan;
 pub mod work;
+pub mod work_git;
 pub mod items;
 pub mod evaluate;
 mod render;

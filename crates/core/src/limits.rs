@@ -59,6 +59,17 @@ pub const ENV_VALUE_BYTES_MAX: usize = 64 * 1024;
 /// An error's message as stored; what is longer is cut in its middle.
 pub const ERROR_MESSAGE_BYTES_MAX: usize = 4 * 1024;
 
+/// A signal's value: it becomes the output of a wait, in its row.
+pub const SIGNAL_BYTES_MAX: usize = 64 * 1024;
+/// Signals of one run: each is a row, and the newest of each key is in memory while the run is.
+pub const SIGNALS_MAX: u32 = 1_000;
+/// What a person is asked, with values put in; what is longer is cut in its middle.
+pub const APPROVAL_MESSAGE_BYTES_MAX: usize = 4 * 1024;
+/// What a person says to an approval.
+pub const APPROVAL_COMMENT_BYTES_MAX: usize = 4 * 1024;
+/// Names and roles that may decide on one approval.
+pub const APPROVAL_BY_MAX: usize = 100;
+
 /// Artifacts that one task declares.
 pub const ARTIFACTS_MAX: usize = 1_000;
 /// How long a success may be taken again, unless the definition says otherwise.
@@ -101,6 +112,14 @@ pub const PRIORITY_MAX: i32 = 1_000_000;
 /// The limit `total`: attempts at once over all executors.
 pub const TOTAL_PERMITS_DEFAULT: u32 = 1_000;
 pub const TIER_PERMITS_MAX: u32 = 1_000_000;
+/// Starts that a rate may allow, and the shortest time that it may be about: shorter ones are
+/// nothing that a person would notice.
+pub const RATE_STARTS_MAX: u32 = 1_000_000;
+pub const RATE_PER_MIN: Span = Span::from_ms(1);
+/// Active runs that a workflow may allow at once.
+pub const ACTIVE_RUNS_MAX: u32 = 1_000_000;
+/// Who holds a limit and who waits for it is told of so many.
+pub const HOLDERS_SHOWN_MAX: usize = 100;
 
 /// Labels of a run, and the length of a key or value.
 pub const LABELS_MAX: usize = 64;

@@ -22,6 +22,7 @@ pub(crate) fn render_process(
         program,
         env,
         workdir: workdir(process.workdir.as_ref(), base, scope)?,
+        workspace: None,
         output: process.output,
         kill_grace: process.kill_grace,
         log_bytes_max: process.log_bytes_max,

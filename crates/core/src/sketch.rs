@@ -8,22 +8,28 @@
 //! e fan=3 at_once=2 fast: d
 //! f each=a: a
 //! g if: a
+//! h signal=paid within=60: a
 //! @outputs=f
 //! ```
 
-use crate::expr::{Expr, ShellLine, Tree};
+use crate::expr::{Expr, ShellLine, Text, Tree};
 use crate::ids::TaskNo;
 use crate::json::Json;
 use crate::limits::{
     FANOUT_DEFAULT, KILL_GRACE_DEFAULT, LOG_BYTES_DEFAULT, RETRY_DELAY_DEFAULT,
     RETRY_DELAY_MAX_DEFAULT, RETRY_FACTOR_DEFAULT, START_TIMEOUT_DEFAULT, TIMEOUT_DEFAULT,
 };
+use crate::spec::control::{
+    Approval, Control, Decider, OnReject, OnSilence, OnTimeout, Sleep, WaitFor,
+};
 use crate::spec::definition::{
-    Action, Artifacts, Definition, Each, Edge, FailureStrategy, FanOut, OnFailure, OnLost,
-    OutputFrom, Outputs, Path, Process, Program, Retries, RetryClasses, Task, Times, When,
+    Action, Artifacts, ConcurrencyGroup, Definition, Each, Edge, FailureStrategy, FanOut,
+    OnConflict, OnFailure, OnLost, OutputFrom, Outputs, Path, Process, Program, Retries,
+    RetryClasses, Task, Times, When,
 };
 use crate::time::Span;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Reads a sketch. Panics on a mistake: sketches are written by tests.
 pub fn sketch(text: &str) -> Definition {
@@ -40,6 +46,8 @@ pub fn sketch(text: &str) -> Definition {
         input_schema: None,
         timeout: None,
         tiers: BTreeMap::new(),
+        max_active_runs: None,
+        concurrency_group: None,
         tasks,
         max_fanout: FANOUT_DEFAULT,
         outputs: None,
@@ -49,12 +57,31 @@ pub fn sketch(text: &str) -> Definition {
         match name {
             "timeout" => definition.timeout = Some(Span::from_secs(number(value))),
             "outputs" => definition.outputs = Some(outputs(value, edge(value, &names).upstream)),
+            "max_active" => {
+                definition.max_active_runs = Some(u32::try_from(number(value)).expect("small"));
+            }
+            "group" => definition.concurrency_group = Some(group(value)),
             tier => {
-                definition.tiers.insert(tier.into(), u32::try_from(number(value)).expect("small"));
+                definition.tiers.insert(tier.into(), value.parse().expect("a limit"));
             }
         }
     }
     definition
+}
+
+/// `2/skip`: a limit, and what becomes of who is beyond it. Whoever triggers says the key.
+fn group(text: &str) -> ConcurrencyGroup {
+    let (limit, conflict) = text.split_once('/').expect("limit/conflict");
+    ConcurrencyGroup {
+        key: Text::parse("key").expect("plain"),
+        limit: u32::try_from(number(limit)).expect("small"),
+        on_conflict: match conflict {
+            "queue" => OnConflict::Queue,
+            "skip" => OnConflict::Skip,
+            "cancel" => OnConflict::CancelPrevious,
+            unknown => panic!("unknown conflict in a sketch: {unknown}"),
+        },
+    }
 }
 
 fn task(line: &str, names: &[&str]) -> Task {
@@ -67,6 +94,13 @@ fn task(line: &str, names: &[&str]) -> Task {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
         match name {
             "noop" => task.action = Action::Noop,
+            "sleep" => task.action = sleep(value),
+            "signal" => task.action = wait(value),
+            "approval" => task.action = approval(),
+            "within" => bounded(&mut task, Span::from_secs(number(value))),
+            "late" => late(&mut task, value),
+            "lenient" => edit(&mut task, |it| it.on_reject = OnReject::Continue),
+            "by" => edit(&mut task, |it| it.by = value.split('+').map(Decider::of).collect()),
             "allow" => task.allow_failure = true,
             "once" => task.on_lost = OnLost::Fail,
             "retries" => task.retries.max = u32::try_from(number(value)).expect("small"),
@@ -99,6 +133,54 @@ fn task(line: &str, names: &[&str]) -> Task {
         }
     }
     task
+}
+
+fn text(source: &str) -> Text {
+    Text::parse(source).expect("plain")
+}
+
+fn sleep(seconds: &str) -> Action {
+    Action::Control(Control::Sleep(Sleep::For(text(&format!("{seconds}s")))))
+}
+
+fn wait(key: &str) -> Action {
+    let on_timeout = OnTimeout::Fail;
+    Action::Control(Control::Wait(WaitFor { signal: text(key), timeout: None, on_timeout }))
+}
+
+fn approval() -> Action {
+    Action::Control(Control::Approval(Arc::new(Approval {
+        message: text("really?"),
+        by: Vec::new(),
+        timeout: None,
+        on_timeout: OnSilence::Reject,
+        on_reject: OnReject::Fail,
+    })))
+}
+
+fn edit(task: &mut Task, edit: impl FnOnce(&mut Approval)) {
+    match &mut task.action {
+        Action::Control(Control::Approval(approval)) => edit(Arc::make_mut(approval)),
+        _ => panic!("only an approval has that"),
+    }
+}
+
+fn bounded(task: &mut Task, timeout: Span) {
+    match &mut task.action {
+        Action::Control(Control::Wait(wait)) => wait.timeout = Some(timeout),
+        _ => edit(task, |approval| approval.timeout = Some(timeout)),
+    }
+}
+
+fn late(task: &mut Task, what: &str) {
+    if let Action::Control(Control::Wait(wait)) = &mut task.action {
+        assert_eq!(what, "continue", "a wait fails or continues");
+        wait.on_timeout = OnTimeout::Continue;
+        return;
+    }
+    let known = [OnSilence::Reject, OnSilence::Approve, OnSilence::Fail];
+    let meant = known.iter().find(|known| known.word() == what).expect("a known word");
+    edit(task, |approval| approval.on_timeout = *meant);
 }
 
 /// What one task put out, as the run's.

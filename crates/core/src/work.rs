@@ -1,13 +1,14 @@
 //! What core and executors say to each other: an attempt to carry out, and reports about it.
 
 use crate::error::TaskError;
-use crate::ids::{RunId, TaskNo, Ticket};
+use crate::ids::{AttemptId, RunId, TaskNo, Ticket};
 use crate::json::Json;
 use crate::kernel::cache::CacheKey;
 use crate::kernel::row::{Log, Stopping};
 use crate::output::Output;
 use crate::spec::definition::{Definition, OutputFrom};
 use crate::time::Span;
+use crate::work_git::{GitMerge, GitWorkspace};
 use std::sync::Arc;
 
 /// Everything an executor needs to carry out one attempt of a process task.
@@ -18,6 +19,8 @@ pub struct Launch {
     pub workflow: Arc<str>,
     pub task: Arc<str>,
     pub attempt: u32,
+    /// For a finalizer: the attempt whose work it finalizes, and whose workspace it works in.
+    pub finalizes: Option<AttemptId>,
     pub work: Work,
     /// What the attempt sees: upstream outputs by task name, overlaid with its static input.
     pub input: Json,
@@ -38,6 +41,12 @@ pub enum ExecutorKind {
 }
 
 impl ExecutorKind {
+    pub const ALL: &[Self] = &[
+        Self::Process,
+        #[cfg(feature = "bench")]
+        Self::Echo,
+    ];
+
     pub const fn word(self) -> &'static str {
         match self {
             Self::Process => "process",
@@ -51,6 +60,8 @@ impl ExecutorKind {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
     Process(ProcessWork),
+    /// Only ever a finalizer.
+    GitMerge(GitMerge),
     #[cfg(feature = "bench")]
     Echo,
 }
@@ -58,7 +69,7 @@ pub enum Work {
 impl Work {
     pub const fn executor(&self) -> ExecutorKind {
         match self {
-            Self::Process(_) => ExecutorKind::Process,
+            Self::Process(_) | Self::GitMerge(_) => ExecutorKind::Process,
             #[cfg(feature = "bench")]
             Self::Echo => ExecutorKind::Echo,
         }
@@ -68,6 +79,7 @@ impl Work {
     pub fn leaves(&self) -> &[String] {
         match self {
             Self::Process(work) => &work.artifacts_out,
+            Self::GitMerge(_) => &[],
             #[cfg(feature = "bench")]
             Self::Echo => &[],
         }
@@ -79,8 +91,10 @@ pub struct ProcessWork {
     pub program: Program,
     /// From the definition; the executor adds its own variables.
     pub env: Vec<(String, EnvValue)>,
-    /// Absolute.
+    /// Absolute. With a workspace: relative to its worktree, or absolute.
     pub workdir: String,
+    /// Where it works instead of the run's directory.
+    pub workspace: Option<GitWorkspace>,
     pub output: OutputFrom,
     pub kill_grace: Span,
     pub log_bytes_max: u64,

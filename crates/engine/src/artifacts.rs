@@ -6,19 +6,23 @@
 //!          └► and, if it is to be cached, once more <named after key and output>
 //!  start ─► lists of the tasks it names ─► outputs/<run>/<hash>.file ─► copied by the executor
 //!  cached ─► the list under its name ─► files and list are copied to the run that takes it
+//!  rerun  ─► lists of what is kept ─► files and lists are copied to the new run, and for a group
+//!            a list of who made them, since its instances have no rows there
 //! ```
 
 use crate::keeping::{Keeping, unreachable};
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::evaluate::{OutputsError, Surroundings};
-use mainspring_core::ids::{AttemptId, RunId, TaskNo};
+use mainspring_core::ids::{AttemptId, RunId, RunKey, TaskNo};
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::launch::NotLaunched;
 use mainspring_core::output::{BlobRef, Output};
+use mainspring_core::spec::definition::Task;
 use mainspring_core::view::word::Word;
 use mainspring_core::work::{ArtifactIn, ArtifactOut, ArtifactWanted};
 use mainspring_store::{BlobName, InstancesQuery};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -48,6 +52,12 @@ impl Entry {
 /// The list of an attempt's files has a name that whoever knows the attempt can tell.
 fn list_name(run: RunId, attempt: AttemptId) -> BlobName {
     let name = Sha256::digest(format!("artifacts of {attempt}").as_bytes());
+    BlobName::Content(run, name.into())
+}
+
+/// Who left files of a group whose instances have their rows in another run.
+fn makers_name(run: RunId, no: TaskNo) -> BlobName {
+    let name = Sha256::digest(format!("makers of artifacts of task {}", no.0).as_bytes());
     BlobName::Content(run, name.into())
 }
 
@@ -124,6 +134,48 @@ pub(crate) fn take_over(
     Ok(true)
 }
 
+/// A task of one run that another run keeps.
+#[derive(Clone, Copy)]
+pub(crate) struct HandedOn<'a> {
+    pub from: Place<'a>,
+    pub to: RunId,
+    /// Its number there.
+    pub no: TaskNo,
+}
+
+/// A task, and where its run is.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub run: RunId,
+    pub key: RunKey,
+    pub no: TaskNo,
+    pub task: &'a Task,
+    /// By which it succeeded; none for a group.
+    pub attempt: Option<AttemptId>,
+}
+
+/// Gives the files that a task has left to another run.
+pub(crate) fn hand_on(keeping: &Keeping, task: HandedOn<'_>) -> Result<(), OutputsError> {
+    let HandedOn { from, to, no } = task;
+    let makers = makers(keeping, from)?;
+    for maker in &makers {
+        let Some(entries) = read_list(keeping, list_name(from.run, maker.attempt))? else {
+            return Err(OutputsError::Lost(format!("the list of what {maker} left is gone")));
+        };
+        for entry in &entries {
+            keeping.copy_file(&entry.blob()?, from.run, to)?;
+        }
+        put_list(keeping, list_name(to, maker.attempt), &entries)?;
+    }
+    if from.task.fan_out.is_none() {
+        return Ok(());
+    }
+    let made: Vec<(Option<u32>, AttemptId)> =
+        makers.iter().map(|maker| (maker.index, maker.attempt)).collect();
+    let made = serde_json::to_vec(&made).expect("plain data serializes");
+    keeping.put_as(makers_name(to, no), &made[..]).map_err(unreachable)
+}
+
 /// Whose file it is.
 #[derive(Clone, Copy)]
 struct Maker<'a> {
@@ -168,7 +220,7 @@ fn find<'a>(
     found: &mut Found<'a>,
 ) -> Result<(), NotLaunched> {
     let (mut is_there, mut others) = (wanted.path.is_none(), Vec::new());
-    for maker in makers(keeping, around, wanted.task)? {
+    for maker in makers(keeping, place(around, wanted.task))? {
         let list = read_list(keeping, list_name(around.run, maker.attempt))?;
         // Nothing is listed for an attempt that left no file.
         for entry in list.unwrap_or_default() {
@@ -234,38 +286,50 @@ fn logic(what: String) -> NotLaunched {
 }
 
 fn read_list(keeping: &Keeping, name: BlobName) -> Result<Option<Vec<Entry>>, OutputsError> {
+    read_named(keeping, name)
+}
+
+fn read_named<T: DeserializeOwned>(
+    keeping: &Keeping,
+    name: BlobName,
+) -> Result<Option<T>, OutputsError> {
     let Some(content) = keeping.read_named(name)? else { return Ok(None) };
     let lost =
         |error| OutputsError::Lost(format!("the list of artifacts {name} is damaged: {error}"));
     serde_json::from_slice(&content).map(Some).map_err(lost)
 }
 
+fn place(around: &Surroundings, no: TaskNo) -> Place<'_> {
+    let upstream = around.upstream.iter().find(|upstream| upstream.no == no);
+    let attempt = upstream.and_then(|upstream| upstream.attempt);
+    let (run, key) = (around.run, around.key);
+    Place { run, key, no, task: around.definition.task(no), attempt }
+}
+
 /// The attempts by which a task, or a group's instances, succeeded.
-fn makers<'a>(
-    keeping: &Keeping,
-    around: &'a Surroundings,
-    no: TaskNo,
-) -> Result<Vec<Maker<'a>>, OutputsError> {
-    let task = around.definition.task(no);
-    let name = &*task.name;
-    if task.fan_out.is_none() {
-        let upstream = around.upstream.iter().find(|upstream| upstream.no == no);
-        let attempt = upstream.and_then(|upstream| upstream.attempt);
-        return Ok(attempt
-            .map(|attempt| Maker { name, index: None, attempt })
-            .into_iter()
-            .collect());
+fn makers<'a>(keeping: &Keeping, of: Place<'a>) -> Result<Vec<Maker<'a>>, OutputsError> {
+    let name = &*of.task.name;
+    let maker = |(index, attempt)| Maker { name, index, attempt };
+    if of.task.fan_out.is_none() {
+        return Ok(of.attempt.map(|attempt| maker((None, attempt))).into_iter().collect());
     }
     let (mut found, mut from) = (Vec::new(), 0);
     loop {
         let query = InstancesQuery { from, limit: PAGE, facts: vec![Fact::Success] };
-        let page = keeping.runtime.block_on(keeping.store.instances(around.key, no, query));
+        let page = keeping.runtime.block_on(keeping.store.instances(of.key, of.no, query));
         let page = page.map_err(|error| OutputsError::Unreachable(error.to_string()))?;
-        let Some(last) = page.last().and_then(|row| row.task.index) else { return Ok(found) };
+        let Some(last) = page.last().and_then(|row| row.task.index) else { break };
         from = last + 1;
         found.extend(page.iter().filter_map(|row| {
             let attempt = row.attempt.as_ref()?.id;
-            Some(Maker { name, index: row.task.index, attempt })
+            Some(maker((row.task.index, attempt)))
         }));
     }
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    // None of its instances has a row: it has none, or this run has taken it over.
+    let listed = read_named(keeping, makers_name(of.run, of.no))?;
+    let listed: Vec<(Option<u32>, AttemptId)> = listed.unwrap_or_default();
+    Ok(listed.into_iter().map(maker).collect())
 }

@@ -1,8 +1,15 @@
 //! Decide, commit, act, answer: as a plain struct, with no thread and no waiting in it. The
 //! driver turns it with a real clock and a real store, the simulator with its own.
 //!
-//! While one batch commits the next gathers. Nothing is acted on or answered before what it
-//! follows from is durable.
+//! While one batch commits the next gathers. When it has gathered enough it is handed over before
+//! the first is durable, so that the store need not wait for this thread between two commits.
+//! Nothing is acted on or answered before what it follows from is durable, and batches become
+//! durable in their order or not at all.
+//!
+//! ```text
+//!  offered ─► gathering ─► handed over ─► … ─► durable ─► effects, answers
+//!                          (`AHEAD` at most)
+//! ```
 
 use crate::events::Event;
 use mainspring_core::ids::Ticket;
@@ -11,6 +18,25 @@ use mainspring_core::work::{Reattached, ReportKind};
 use mainspring_core::world::World;
 use mainspring_core::world::batch::{Change, Effect};
 use mainspring_core::world::input::{Input, Need, Prefetched, Refusal, Reply};
+use std::collections::VecDeque;
+
+/// How far decisions may run ahead of what is durable.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Batches handed over and not durable.
+    pub ahead: usize,
+    /// Rows that a batch has to have to be handed over behind another one.
+    pub least: usize,
+}
+
+impl Default for Pace {
+    /// Chosen by the rate of a fan-out of a hundred at once: fewer batches leave the store idle
+    /// between two commits; with smaller ones, what comes a moment later waits for a commit of its
+    /// own.
+    fn default() -> Self {
+        Self { ahead: 3, least: 24 }
+    }
+}
 
 /// What an input met with.
 #[derive(Debug)]
@@ -60,15 +86,27 @@ pub struct Cycle<A> {
     gathering: Vec<(A, Result<Reply, Refusal>)>,
     /// Attempts whose end was reported too late to matter.
     late: Vec<Ticket>,
-    /// The batch that is being committed.
-    in_flight: Option<Done<A>>,
+    /// Batches that are being committed, each with its number, oldest first.
+    in_flight: VecDeque<(u64, Done<A>)>,
+    pace: Pace,
     /// Readings of the store that this world waits for.
     readings: usize,
 }
 
 impl<A> Cycle<A> {
     pub fn new(world: World) -> Self {
-        Self { world, gathering: Vec::new(), late: Vec::new(), in_flight: None, readings: 0 }
+        Self {
+            world,
+            gathering: Vec::new(),
+            late: Vec::new(),
+            in_flight: VecDeque::new(),
+            pace: Pace::default(),
+            readings: 0,
+        }
+    }
+
+    pub fn at_pace(self, pace: Pace) -> Self {
+        Self { pace, ..self }
     }
 
     pub fn world(&self) -> &World {
@@ -81,7 +119,16 @@ impl<A> Cycle<A> {
     }
 
     pub fn is_committing(&self) -> bool {
-        self.in_flight.is_some()
+        !self.in_flight.is_empty()
+    }
+
+    /// Another batch may be handed over now.
+    fn may_take(&self) -> bool {
+        let enough = || self.world.drafted() >= self.pace.least;
+        match self.in_flight.len() {
+            0 => true,
+            handed_over => handed_over < self.pace.ahead && enough(),
+        }
     }
 
     /// Readings of the store under way.
@@ -158,12 +205,12 @@ impl<A> Cycle<A> {
     /// Turns the wheel: what is due becomes decided, what is decided becomes a batch.
     pub fn step(&mut self, now: Timestamp) -> Step<A> {
         self.world.wake(now);
-        if self.is_committing() {
+        if !self.may_take() {
             return Step::Rest;
         }
         let due = self.world.deadline().is_some_and(|deadline| deadline <= now);
         if !due {
-            return self.step_without_changes();
+            return if self.is_committing() { Step::Rest } else { self.step_without_changes() };
         }
         let batch = self.world.take_batch(now);
         let done = Done {
@@ -172,10 +219,11 @@ impl<A> Cycle<A> {
             answers: std::mem::take(&mut self.gathering),
             events: Event::of(&batch.changes, batch.heads),
         };
-        if batch.changes.is_empty() {
+        // Without a change of its own it may still follow from what is being committed.
+        if batch.changes.is_empty() && !self.is_committing() {
             return Step::Act(done);
         }
-        self.in_flight = Some(done);
+        self.in_flight.push_back((batch.number, done));
         Step::Commit(batch.changes)
     }
 
@@ -192,26 +240,27 @@ impl<A> Cycle<A> {
         })
     }
 
-    /// What is to be carried out once the batch under way is durable, and not before; asked
-    /// for by a driver who does so without coming back to `committed` first.
+    /// What is to be carried out once the batch handed over last is durable, and not before;
+    /// asked for by a driver who does so without coming back to `committed` first.
     pub fn take_orders(&mut self) -> (Vec<Effect>, Vec<Ticket>) {
-        let done = self.in_flight.as_mut().expect("a commit is under way");
+        let (_, done) = self.in_flight.back_mut().expect("a commit is under way");
         (std::mem::take(&mut done.effects), std::mem::take(&mut done.forget))
     }
 
-    /// The batch is durable. Unless something is being read, nothing that is read from here
-    /// on can be older than a run that left memory with it.
+    /// The oldest batch under way is durable. Unless something is being read, nothing that is
+    /// read from here on can be older than a run that left memory with it.
     pub fn committed(&mut self) -> Done<A> {
+        let (number, done) = self.in_flight.pop_front().expect("a commit was under way");
         if self.readings == 0 {
-            self.world.forget_departed();
+            self.world.forget_departed(number);
         }
-        self.in_flight.take().expect("a commit was under way")
+        done
     }
 
-    /// The batch is not durable, or not known to be. Everything since is dropped; whoever
-    /// waits learns that the outcome is unknown. The world is of no use any more.
+    /// The oldest batch under way is not durable, or not known to be. Everything since is
+    /// dropped; whoever waits learns that the outcome is unknown. The world is of no use any more.
     pub fn abandon(self) -> Vec<A> {
-        let in_flight = self.in_flight.into_iter().flat_map(|done| done.answers);
+        let in_flight = self.in_flight.into_iter().flat_map(|(_, done)| done.answers);
         in_flight.chain(self.gathering).map(|(ask, _)| ask).collect()
     }
 }
@@ -226,6 +275,8 @@ fn is_command(input: &Input) -> bool {
         | Input::DeleteWorkflow(_)
         | Input::Forget(_)
         | Input::Admin(_)
+        | Input::SetTier(_)
+        | Input::Tiers
         | Input::Answer(_)
         | Input::Report(_) => false,
     }
@@ -271,6 +322,8 @@ mod tests {
             next_stamp: 1,
             seed: 1,
             limits: Vec::new(),
+            ledgers: Vec::new(),
+            now: Timestamp(0),
         }))
     }
 
@@ -337,7 +390,7 @@ mod tests {
         let (head, mut progress) = run.expect("it is new");
         let (id, status) = (head.id, progress.status);
         assert_eq!(status, RunStatus::Success);
-        let events = &cycle.in_flight.as_ref().expect("it is being committed").events;
+        let events = &cycle.in_flight.back().expect("it is being committed").1.events;
         let told = events.iter().filter_map(|event| match event {
             Event::Run(head, progress) => Some((head.id, progress.status)),
             Event::Task(..) => None,
@@ -347,8 +400,8 @@ mod tests {
 
         // Durable before this batch: the run, not ended.
         (progress.status, progress.stamp) = (RunStatus::Running, 0);
-        let tasks = Vec::new();
-        let older = RunSnapshot { head, progress, definition, tasks };
+        let (tasks, signals) = (Vec::new(), Vec::new());
+        let older = RunSnapshot { head, progress, definition, tasks, signals };
         for input in [command(id), recorded(command(id))] {
             let Offered::Needs(reading) = cycle.offer(Timestamp(0), input, Some(())) else {
                 panic!("the run is not in memory any more")
@@ -368,6 +421,8 @@ mod tests {
             priority: 0,
             triggered_by: "test".to_owned(),
             workdir: "/".to_owned(),
+            group: None,
+            again: None,
         }
     }
 }

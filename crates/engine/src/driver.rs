@@ -7,14 +7,14 @@ use crate::clock::Clock;
 use crate::cycle::{Cycle, Done, Offered, Reading, Step};
 use crate::engine::{EngineConfig, Load, NotDone, Stopped};
 use crate::inbox::{Ask, Control, Drain, Inbox, Mail, Request};
-use crate::prefetch;
+use crate::prefetch::{self, Loaded};
 use crate::trouble::Trouble;
 use mainspring_core::ids::{AttemptId, Ticket};
+use mainspring_core::kernel::limit::{LimitRow, LimitSetting, Source};
 use mainspring_core::world::batch::{Change, Effect};
 use mainspring_core::world::input::{Input, Prefetched};
-use mainspring_core::world::snapshot::RunSnapshot;
 use mainspring_core::world::{World, WorldConfig};
-use mainspring_store::{CommitError, Fence, ReadError, Registration};
+use mainspring_store::{CommitError, Fence, ReadError};
 use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -60,7 +60,7 @@ impl Driver {
         config: EngineConfig,
         inbox: Arc<Inbox>,
         orders: mpsc::Sender<Orders>,
-        (registration, snapshots): (Registration, Vec<RunSnapshot>),
+        loaded: Loaded,
     ) -> Self {
         let mut driver = Self {
             config,
@@ -68,7 +68,7 @@ impl Driver {
             orders,
             runtime: tokio::runtime::Handle::current(),
             clock: Clock::new(),
-            fence: registration.fence,
+            fence: loaded.registration.fence,
             cycle: None,
             backlog: Mail::default(),
             trouble: None,
@@ -80,12 +80,13 @@ impl Driver {
             loaded: watch::Sender::new(false),
             stopping: false,
         };
-        driver.take_up(registration, snapshots);
+        driver.take_up(loaded);
         driver
     }
 
     /// Builds a world from what is stored.
-    fn take_up(&mut self, registration: Registration, snapshots: Vec<RunSnapshot>) {
+    fn take_up(&mut self, loaded: Loaded) {
+        let Loaded { registration, snapshots, workflows, limits } = loaded;
         let now = self.clock.now();
         let mut world = World::new(&WorldConfig {
             scheduler: registration.fence.scheduler,
@@ -94,8 +95,11 @@ impl Driver {
             next_run: registration.next_run,
             next_stamp: registration.next_stamp,
             seed: random_seed(),
-            limits: self.config.limits.clone(),
+            limits: self.limits(limits.set),
+            ledgers: limits.ledgers,
+            now,
         });
+        workflows.into_iter().for_each(|workflow| world.know(workflow));
         for snapshot in snapshots {
             world.load(now, snapshot);
         }
@@ -108,6 +112,15 @@ impl Driver {
         self.cycle = Some(Cycle::new(world));
         self.drain_world();
         self.loaded.send_replace(true);
+    }
+
+    /// What was set while a server ran wins over the configuration.
+    fn limits(&self, set: Vec<LimitRow>) -> Vec<LimitSetting> {
+        let set = set.into_iter().map(|LimitRow { name, bound }| {
+            let source = Source::Api;
+            LimitSetting { name, bound, source }
+        });
+        self.config.limits.iter().cloned().chain(set).collect()
     }
 
     fn drain_world(&mut self) {
@@ -196,22 +209,16 @@ impl Driver {
 
     fn control(&mut self, control: Control) -> Option<Stopped> {
         match control {
-            Control::CommitDone(Ok(())) => {
-                self.trouble = None;
-                let cycle = self.cycle.as_mut().expect("a commit was under way");
-                let done = cycle.committed();
-                self.finish(done);
-            }
-            Control::CommitDone(Err(CommitError::Fenced)) => return Some(Stopped::Fenced),
-            Control::CommitDone(Err(error @ CommitError::Fsync { .. })) => {
-                return Some(Stopped::Store(error.to_string()));
-            }
-            Control::CommitDone(Err(error @ CommitError::Failed { .. })) => {
-                return self.store_failed(&error.to_string());
-            }
-            Control::Loaded(Ok((registration, snapshots))) => self.take_up(registration, snapshots),
+            Control::CommitDone(epoch, result) => return self.commit_done(epoch, result),
+            Control::Loaded(Ok(loaded)) => self.take_up(*loaded),
             Control::Loaded(Err(error)) => return self.store_failed(&error.to_string()),
             Control::Found(reading, found) => self.found(*reading, *found),
+            Control::Limits(limits) => {
+                if let Some(cycle) = &mut self.cycle {
+                    cycle.world_mut().configure(&limits);
+                }
+                self.config.limits = limits;
+            }
             Control::Drain(drain) => {
                 self.draining = self.draining.max(Some(drain));
                 self.drain_world();
@@ -220,6 +227,22 @@ impl Driver {
             Control::Stop => self.stopping = true,
         }
         None
+    }
+
+    fn commit_done(&mut self, epoch: u64, result: Result<(), CommitError>) -> Option<Stopped> {
+        match result {
+            Err(CommitError::Fenced) => Some(Stopped::Fenced),
+            Err(error @ CommitError::Fsync { .. }) => Some(Stopped::Store(error.to_string())),
+            // With the first batch that failed went its world, and those handed over behind it.
+            _ if self.cycle.as_ref().is_none_or(|cycle| cycle.world().epoch() != epoch) => None,
+            Err(error @ CommitError::Failed { .. }) => self.store_failed(&error.to_string()),
+            Ok(()) => {
+                self.trouble = None;
+                let done = self.cycle.as_mut().map(Cycle::committed);
+                self.finish(done.expect("looked at above"));
+                None
+            }
+        }
     }
 
     /// The store has been away for so long that callers are told. One whose engine gives up by
@@ -272,7 +295,7 @@ impl Driver {
         self.runtime.spawn(async move {
             tokio::time::sleep(pause).await;
             let loaded = prefetch::load(&*store, scheduler, &load).await;
-            inbox.control(Control::Loaded(loaded));
+            inbox.control(Control::Loaded(loaded.map(Box::new)));
         });
         None
     }
@@ -345,7 +368,6 @@ impl Driver {
                     let follows = cycle.take_orders();
                     self.config.load.also(&changes);
                     self.commit(changes, follows);
-                    return;
                 }
             }
         }
@@ -353,12 +375,13 @@ impl Driver {
 
     fn commit(&mut self, changes: Vec<Change>, (effects, forget): (Vec<Effect>, Vec<Ticket>)) {
         let (inbox, orders) = (Arc::clone(&self.inbox), self.orders.clone());
+        let epoch = self.fence.epoch;
         let done = move |result: Result<(), CommitError>| {
             if result.is_ok() && !(effects.is_empty() && forget.is_empty()) {
                 // The hands are gone only when the engine is, and then nothing is carried out.
                 let _ = orders.send(Orders { effects, forget, only: None });
             }
-            inbox.control(Control::CommitDone(result));
+            inbox.control(Control::CommitDone(epoch, result));
         };
         self.config.store.commit(self.fence, changes, Box::new(done));
     }

@@ -12,6 +12,7 @@ use crate::prefetch;
 use crate::shelf::Shelf;
 use crate::starts::Starts;
 use mainspring_core::ids::{RunId, SchedulerId};
+use mainspring_core::kernel::limit::LimitSetting;
 use mainspring_core::world::batch::Change;
 use mainspring_core::world::input::{Input, Refusal, Reply};
 use mainspring_exec::Reports;
@@ -34,7 +35,7 @@ pub struct EngineConfig {
     pub logs: LogPlaces,
     pub scheduler: SchedulerId,
     /// `total`, `executor:<kind>`, the server's tiers.
-    pub limits: Vec<(String, u32)>,
+    pub limits: Vec<LimitSetting>,
     pub load: Load,
     pub observer: Arc<dyn Observer>,
     /// How long to go on while the store fails; for ever if none.
@@ -114,6 +115,7 @@ pub struct Engine {
     executors: Executors,
     shelf: Shelf,
     desk: Desk,
+    keeping: Arc<Keeping>,
     threads: Vec<JoinHandle<()>>,
     stopped: watch::Receiver<Option<Stopped>>,
     quiet: watch::Receiver<bool>,
@@ -147,7 +149,7 @@ impl Engine {
             executors: executors.clone(),
             inbox: Arc::clone(&inbox),
             shelf: shelf.clone(),
-            keeping,
+            keeping: Arc::clone(&keeping),
         });
         let desk = Desk::new(Arc::clone(&starts), again);
         let hands = Hands {
@@ -173,7 +175,11 @@ impl Engine {
                 say_stopped.send_replace(Some(why));
             })?,
         ];
-        Ok(Self { inbox, executors, shelf, desk, threads, stopped, quiet, loaded })
+        Ok(Self { inbox, executors, shelf, desk, keeping, threads, stopped, quiet, loaded })
+    }
+
+    pub(crate) fn keeping(&self) -> &Arc<Keeping> {
+        &self.keeping
     }
 
     /// Offers an input and waits until its answer is durable.
@@ -185,6 +191,12 @@ impl Engine {
             answer = answer => answer.unwrap_or(Err(NotDone::Stopped)),
             _ = stopped.wait_for(Option::is_some) => Err(NotDone::Stopped),
         }
+    }
+
+    /// The configuration was read anew: these are its limits from now on. What was set through
+    /// `Input::SetTier` stays.
+    pub fn configure(&self, limits: Vec<LimitSetting>) {
+        self.inbox.control(Control::Limits(limits));
     }
 
     /// Whether everything stored is known. Not while the store fails.

@@ -29,6 +29,12 @@ impl Event {
             | Change::DropRun(..)
             | Change::DropKeys(_)
             | Change::Marks { .. }
+            | Change::NewSignal(..)
+            | Change::NewAddition(..)
+            | Change::ListApproval(_)
+            | Change::UnlistApproval(_)
+            | Change::PutLimit(_)
+            | Change::PutLedger(_)
             | Change::NewKey(_)
             | Change::NewAudit(_)
             | Change::NewToken(_)

@@ -1,5 +1,5 @@
 //! What is waiting for the world. Reports and answers of the store are never refused: there
-//! are never more than live attempts and one commit. Requests are bounded.
+//! are never more than live attempts and the few batches on their way. Requests are bounded.
 //!
 //! ```text
 //!  executors ─► reports ┐
@@ -9,11 +9,12 @@
 
 use crate::cycle::Reading;
 use crate::engine::NotDone;
+use crate::prefetch::Loaded;
+use mainspring_core::kernel::limit::LimitSetting;
 use mainspring_core::work::Report;
 use mainspring_core::world::input::{Answered, Input, Prefetched, Reply};
-use mainspring_core::world::snapshot::RunSnapshot;
 use mainspring_exec::Reports;
-use mainspring_store::{CommitError, ReadError, Registration};
+use mainspring_store::{CommitError, ReadError};
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -34,9 +35,12 @@ pub(crate) struct Request {
 /// News from the engine's own helpers.
 #[derive(Debug)]
 pub(crate) enum Control {
-    CommitDone(Result<(), CommitError>),
+    /// Of a world, by its epoch.
+    CommitDone(u64, Result<(), CommitError>),
     Found(Box<Reading<Ask>>, Box<Result<Prefetched, ReadError>>),
-    Loaded(Result<(Registration, Vec<RunSnapshot>), ReadError>),
+    Loaded(Result<Box<Loaded>, ReadError>),
+    /// The configuration's limits, read anew.
+    Limits(Vec<LimitSetting>),
     Drain(Drain),
     /// The blob store failed for longer than anybody is to wait; says why.
     GiveUp(String),
@@ -162,6 +166,8 @@ fn is_cancel(input: &Input) -> bool {
         | Input::DeleteWorkflow(_)
         | Input::Forget(_)
         | Input::Admin(_)
+        | Input::SetTier(_)
+        | Input::Tiers
         | Input::Answer(_)
         | Input::Report(_) => false,
     }

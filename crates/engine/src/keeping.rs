@@ -19,11 +19,12 @@ use mainspring_core::limits::OUTPUT_BYTES_MAX;
 use mainspring_core::output::{BlobRef, Output};
 use mainspring_store::{BlobError, BlobName, Blobs, Store};
 use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Outputs of instances that are read at a time.
 const PAGE: usize = 5_000;
@@ -35,6 +36,8 @@ pub(crate) struct Keeping {
     folder: PathBuf,
     /// Tells files that are being written apart.
     next: AtomicU64,
+    /// Runs that may have files in the folder: most have none.
+    with_files: Mutex<BTreeSet<RunId>>,
 }
 
 impl Keeping {
@@ -46,13 +49,17 @@ impl Keeping {
             runtime: tokio::runtime::Handle::current(),
             folder: logs.folder.join("outputs"),
             next: AtomicU64::new(0),
+            with_files: Mutex::default(),
         }
     }
 
     /// Nobody reads a run's files once it has ended: what a retry needs is written again.
     pub fn run_ended(&self, run: RunId) {
-        // What cannot be removed costs disk and nothing else.
-        let _ = fs::remove_dir_all(self.folder.join(run.to_string()));
+        let mut with_files = self.with_files.lock().unwrap_or_else(PoisonError::into_inner);
+        if with_files.remove(&run) {
+            // What cannot be removed costs disk and nothing else.
+            let _ = fs::remove_dir_all(self.folder.join(run.to_string()));
+        }
     }
 
     /// Whatever a former life left.
@@ -139,6 +146,7 @@ impl Keeping {
     }
 
     fn place(&self, run: RunId, blob: &BlobRef, kind: &str) -> PathBuf {
+        self.with_files.lock().unwrap_or_else(PoisonError::into_inner).insert(run);
         self.folder.join(run.to_string()).join(format!("{}.{kind}", blob.hex()))
     }
 

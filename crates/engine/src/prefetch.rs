@@ -2,14 +2,14 @@
 //! parsed here, not there.
 
 use mainspring_core::ids::{RunId, SchedulerId};
-use mainspring_core::spec;
 use mainspring_core::spec::definition::Definition;
 use mainspring_core::world::input::{KnownVersion, KnownWorkflow, Need, Prefetched};
 use mainspring_core::world::snapshot::RunSnapshot;
-use mainspring_store::{ReadError, Registration, Store, StoredRun};
-use std::collections::BTreeMap;
+use mainspring_store::{ReadError, Registration, Store, StoredLimits, StoredRun};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::definitions;
 use crate::engine::Load;
 
 /// Finds everything on the list.
@@ -22,10 +22,11 @@ pub(crate) async fn find(store: &dyn Store, needs: &[Need]) -> Result<Prefetched
                 found.version = version(store, workflow, Some(*number)).await?;
             }
             Need::Run(id) => {
-                found.run = match store.run(*id).await? {
-                    Some(stored) => Some(snapshot(store, stored, &mut BTreeMap::new()).await?),
-                    None => None,
-                };
+                if let Some(stored) = store.run(*id).await? {
+                    // Its limits are those of the latest version.
+                    found.workflow = workflow(store, &stored.head.workflow).await?;
+                    found.run = Some(snapshot(store, stored, &mut BTreeMap::new()).await?);
+                }
             }
         }
     }
@@ -50,19 +51,12 @@ async fn version(
     number: Option<u32>,
 ) -> Result<Option<KnownVersion>, ReadError> {
     let Some(row) = store.version(workflow, number).await? else { return Ok(None) };
-    let definition = parse(&row.text, workflow, row.number)?;
+    let definition = definitions::parse(&row)?;
     Ok(Some(KnownVersion { number: row.number, hash: row.hash, definition }))
 }
 
-fn parse(text: &str, workflow: &str, number: u32) -> Result<Arc<Definition>, ReadError> {
-    let parsed = spec::parse(text, &spec::Context::STORED).map_err(|diagnostics| {
-        let first = diagnostics.first().map_or("it is empty", |first| first.message.as_str());
-        ReadError::Damaged(format!("version {number} of '{workflow}' can't be read: {first}"))
-    })?;
-    Ok(Arc::new(parsed.definition))
-}
-
-type Definitions = BTreeMap<(Arc<str>, u32), Arc<Definition>>;
+/// Versions with their texts, which have the defaults of what is added.
+type Definitions = BTreeMap<(Arc<str>, u32), (Arc<str>, Arc<Definition>)>;
 
 async fn snapshot(
     store: &dyn Store,
@@ -71,20 +65,36 @@ async fn snapshot(
 ) -> Result<RunSnapshot, ReadError> {
     let StoredRun { head, progress, tasks } = stored;
     let key = (Arc::clone(&head.workflow), head.version);
-    let definition = match known.get(&key) {
-        Some(definition) => Arc::clone(definition),
+    let (text, version) = match known.get(&key) {
+        Some(version) => version.clone(),
         None => {
-            let found = version(store, &key.0, Some(key.1)).await?;
-            let found = found.ok_or_else(|| missing(&key.0, key.1))?;
-            known.insert(key, Arc::clone(&found.definition));
-            found.definition
+            let row = store.version(&key.0, Some(key.1)).await?;
+            let row = row.ok_or_else(|| missing(&key.0, key.1))?;
+            let definition = definitions::parse(&row)?;
+            known.insert(key, (Arc::clone(&row.text), Arc::clone(&definition)));
+            (row.text, definition)
         }
     };
+    let definition = definitions::of_run(store, (&head, &progress), (&text, &version)).await?;
     if let Some(row) = tasks.iter().find(|row| row.task.no.position() >= definition.tasks.len()) {
         let no = row.task.no.0;
         return Err(ReadError::Damaged(format!("run {} has no task number {no}", head.id)));
     }
-    Ok(RunSnapshot { head, progress, definition, tasks })
+    let signals = match progress.signals {
+        0 => Vec::new(),
+        _ => store.signals(head.key).await?,
+    };
+    Ok(RunSnapshot { head, progress, definition, tasks, signals })
+}
+
+/// What a life begins with.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub registration: Registration,
+    pub snapshots: Vec<RunSnapshot>,
+    /// Those that the runs are of: their latest versions' limits count.
+    pub workflows: Vec<KnownWorkflow>,
+    pub limits: StoredLimits,
 }
 
 /// Begins a life: fences off every former one, then reads the unfinished runs that are to be
@@ -93,8 +103,9 @@ pub(crate) async fn load(
     store: &dyn Store,
     scheduler: SchedulerId,
     what: &Load,
-) -> Result<(Registration, Vec<RunSnapshot>), ReadError> {
+) -> Result<Loaded, ReadError> {
     let registration = store.register(scheduler).await?;
+    let limits = store.limits().await?;
     let ids: Vec<RunId> = match what {
         Load::All => store.unfinished(scheduler).await?.into_iter().map(|(_, id)| id).collect(),
         Load::Only(ids) => ids.clone(),
@@ -107,5 +118,11 @@ pub(crate) async fn load(
             snapshots.push(snapshot(store, stored, &mut known).await?);
         }
     }
-    Ok((registration, snapshots))
+    let names: BTreeSet<Arc<str>> =
+        snapshots.iter().map(|snapshot| Arc::clone(&snapshot.head.workflow)).collect();
+    let mut workflows = Vec::with_capacity(names.len());
+    for name in names {
+        workflows.extend(workflow(store, &name).await?);
+    }
+    Ok(Loaded { registration, snapshots, workflows, limits })
 }

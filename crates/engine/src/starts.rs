@@ -70,7 +70,6 @@ impl Starts {
         {
             return Ok(over(Outcome::Cached(output)));
         }
-        #[cfg_attr(not(feature = "bench"), expect(irrefutable_let_patterns))]
         if let Work::Process(work) = &mut launch.work {
             let wanted = std::mem::take(&mut work.artifacts_wanted);
             work.artifacts_in = artifacts::fetch(&self.keeping, &start.around, &wanted)?;

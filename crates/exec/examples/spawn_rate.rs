@@ -122,10 +122,12 @@ fn launch(next: &mut u64, argv: &[&str]) -> Launch {
         workflow: "bench".into(),
         task: "true".into(),
         attempt: 1,
+        finalizes: None,
         work: Work::Process(ProcessWork {
             program: Program::Argv(argv.iter().map(|arg| (*arg).to_owned()).collect()),
             env: Vec::new(),
             workdir: "/".to_owned(),
+            workspace: None,
             output: OutputFrom::File,
             kill_grace: Span::from_secs(10),
             log_bytes_max: 10 << 20,

@@ -1,6 +1,7 @@
 //! What every request may use.
 
 use crate::auth::tokens::Tokens;
+use crate::bulk::Bulks;
 use crate::config::Config;
 use crate::definitions::Definitions;
 use crate::events::hub::Hub;
@@ -30,6 +31,9 @@ pub struct Parts {
     pub hub: Arc<Hub>,
     pub tokens: Tokens,
     pub claims: Claims,
+    /// Held by whoever adds tasks to a run.
+    pub adding: Arc<tokio::sync::Mutex<()>>,
+    pub bulks: Bulks,
     pub definitions: Definitions,
     pub metrics: Metrics,
     pub room: Room,
@@ -76,6 +80,8 @@ impl App {
             hub,
             tokens: Tokens::default(),
             claims: Claims::default(),
+            adding: Arc::default(),
+            bulks: Bulks::default(),
             definitions: Definitions::default(),
             metrics: Metrics::default(),
             room: Room::default(),

@@ -14,7 +14,7 @@ use crate::idempotency::Claim;
 use crate::problem::{Code, Problem};
 use mainspring_core::ids::TokenId;
 use mainspring_core::kernel::record::{Admin, Record, TokenRow};
-use mainspring_core::world::input::{Input, Reply};
+use mainspring_core::world::input::{Command, Input, Order, Reply};
 use mainspring_engine::NotDone;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ const TURN_TIME_MAX: Duration = Duration::from_secs(5);
 pub struct Held {
     /// The request's key.
     pub claim: Option<Claim>,
-    /// The turn to change tokens.
+    /// The turn to change tokens, or to add tasks.
     pub turn: Option<OwnedMutexGuard<()>>,
 }
 
@@ -75,11 +75,28 @@ impl App {
         Ok(Held { claim: None, turn: Some(turn) })
     }
 
+    /// Waits until nobody else adds tasks to a run. Not for ever: that waits for the store.
+    pub async fn turn_to_add(&self) -> Result<OwnedMutexGuard<()>, Problem> {
+        let turn = Arc::clone(&self.adding).lock_owned();
+        tokio::time::timeout(TURN_TIME_MAX, turn).await.map_err(|_| {
+            let detail = "tasks are being added to another run, which waits for the store";
+            Problem::new(Code::Busy, detail)
+        })
+    }
+
     /// Has an input decided and made durable, with a record of who asked. Once this has been
     /// polled the change goes on, and is followed up, even if nobody polls it again.
     pub async fn submit(&self, record: Record, input: Input, held: Held) -> Result<Reply, Problem> {
+        let is_about = |run| match &input {
+            // Whoever shows its progress knows its tasks from the beginning.
+            Input::Command(Command { order: Order::Add(_), .. }) => false,
+            Input::Command(command) => command.run == run,
+            // Whatever is at work is held by limits too.
+            Input::SetTier(_) => true,
+            _ => false,
+        };
         if let Scope::OneRun(run) = self.config.scope
-            && !matches!(&input, Input::Command(command) if command.run == run)
+            && !is_about(run)
         {
             let detail = format!(
                 "`mainspring run` is at work here, on run {run} and on nothing else: for the \

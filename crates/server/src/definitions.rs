@@ -2,16 +2,21 @@
 
 use crate::app::App;
 use crate::problem::{Code, Fault, Problem};
+use mainspring_core::ids::RunId;
 use mainspring_core::json::Json;
 use mainspring_core::kernel::row::{VersionRow, WorkflowRow};
 use mainspring_core::spec;
 use mainspring_core::spec::definition::Definition;
 use mainspring_core::spec::input::{InputSchema, check_input};
+use mainspring_engine::definitions::of_run;
+use mainspring_store::StoredRun;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Versions kept; beyond that all are dropped and read again as they are needed.
 const KEPT_MAX: usize = 1_000;
+/// The same for runs that tasks were added to.
+const EXTENDED_MAX: usize = 100;
 
 #[derive(Debug)]
 pub struct Version {
@@ -53,6 +58,8 @@ struct Kept {
     versions: BTreeMap<(Arc<str>, u32), Arc<Version>>,
     /// Numbers of the latest versions of workflows that are not hidden.
     latest: BTreeMap<Arc<str>, u32>,
+    /// Of runs that tasks were added to, so often.
+    extended: BTreeMap<(RunId, u32), Arc<Definition>>,
     /// How often something was forgotten: what was read before is not kept after.
     forgotten: u64,
 }
@@ -97,11 +104,44 @@ impl Definitions {
     }
 }
 
+impl Definitions {
+    fn extended(&self, run: RunId, additions: u32) -> Option<Arc<Definition>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extended.get(&(run, additions)).cloned()
+    }
+
+    fn keep_extended(&self, run: RunId, additions: u32, definition: &Arc<Definition>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.extended.len() >= EXTENDED_MAX {
+            kept.extended.clear();
+        }
+        kept.extended.insert((run, additions), Arc::clone(definition));
+    }
+}
+
 fn not_found(workflow: &str) -> Problem {
     Problem::new(Code::WorkflowNotFound, format!("there is no workflow '{workflow}'"))
 }
 
 impl App {
+    /// What a run goes by: its version's, with what was added to the run.
+    pub async fn definition_of(
+        &self,
+        run: &StoredRun,
+        version: &Version,
+    ) -> Result<Arc<Definition>, Problem> {
+        let (id, additions) = (run.head.id, run.progress.additions);
+        if let Some(known) = self.definitions.extended(id, additions) {
+            return Ok(known);
+        }
+        let of = (&*version.row.text, &version.definition);
+        let made = of_run(&*self.store, (&run.head, &run.progress), of).await?;
+        if additions > 0 {
+            self.definitions.keep_extended(id, additions, &made);
+        }
+        Ok(made)
+    }
+
     /// A workflow that is not hidden.
     pub async fn workflow(&self, name: &str) -> Result<WorkflowRow, Problem> {
         let row = self.store.workflow(name).await?;

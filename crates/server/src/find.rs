@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use mainspring_core::ids::{RunId, TaskNo, TaskRef};
 use mainspring_core::kernel::row::TaskRow;
 use mainspring_core::kernel::rows::Rows;
+use mainspring_core::spec::definition::Definition;
 use mainspring_core::view::shapes::{RunView, TaskView, instance, show};
 use mainspring_core::world::input::{Named, Refusal};
 use mainspring_store::StoredRun;
@@ -28,12 +29,14 @@ pub struct IndexQuery {
 pub struct Found {
     pub run: StoredRun,
     pub version: Arc<Version>,
+    /// The version's, with what was added to the run.
+    pub definition: Arc<Definition>,
 }
 
 impl Found {
     /// As its owner would show it.
     pub fn show(&self) -> (RunView, Vec<TaskView>) {
-        let definition = &self.version.definition;
+        let definition = &self.definition;
         let mut rows = Rows::new(definition.tasks.len());
         for row in &self.run.tasks {
             rows.put(row.clone());
@@ -49,7 +52,7 @@ impl Found {
     /// refused for if it were an order.
     pub fn named(&self, name: &str, index: Option<u32>) -> Result<TaskRef, Problem> {
         let named = Named { task: name.into(), index };
-        let found = named.find(&self.version.definition, |no| self.row(no));
+        let found = named.find(&self.definition, |no| self.row(no));
         found.map_err(|refusal| Problem::from(refusal).with_status(StatusCode::NOT_FOUND))
     }
 
@@ -67,7 +70,8 @@ impl App {
         let missing = || Problem::new(Code::RunNotFound, format!("there is no run {id}"));
         let run = self.store.outline(id).await?.ok_or_else(missing)?;
         let version = self.version(&run.head.workflow, run.head.version).await?;
-        Ok(Found { run, version })
+        let definition = self.definition_of(&run, &version).await?;
+        Ok(Found { run, version, definition })
     }
 
     /// The row of a task or of an instance. None while there is nothing to say of a task.
@@ -91,9 +95,7 @@ impl App {
     ) -> Result<(TaskView, Option<TaskRow>), Problem> {
         let row = self.row(found, task).await?;
         let view = match (task.index, found.row(task.no), &row) {
-            (Some(_), Some(group), Some(row)) => {
-                instance(&found.version.definition, (group, row), now())
-            }
+            (Some(_), Some(group), Some(row)) => instance(&found.definition, (group, row), now()),
             _ => found.show().1.swap_remove(task.no.position()),
         };
         Ok((view, row))

@@ -54,6 +54,13 @@ pub struct Claim {
     claims: Arc<Mutex<BTreeSet<Claimed>>>,
 }
 
+impl Claim {
+    /// Of a key that nobody else can name.
+    pub fn of(app: &App, key: IdempotencyKey) -> Self {
+        Self { key, claims: Arc::clone(&app.claims.0) }
+    }
+}
+
 impl Drop for Claim {
     fn drop(&mut self) {
         let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,7 +120,7 @@ pub fn no_key(headers: &HeaderMap) -> Result<(), Problem> {
     Ok(())
 }
 
-fn read(headers: &HeaderMap) -> Result<Option<Arc<str>>, Problem> {
+pub fn read(headers: &HeaderMap) -> Result<Option<Arc<str>>, Problem> {
     let mut values = headers.get_all(HEADER).iter();
     let Some(value) = values.next() else { return Ok(None) };
     // A header may also hold tabs, which are too easily lost on the way to be part of a name.

@@ -20,6 +20,7 @@ pub mod idempotency;
 pub mod change;
 pub mod definitions;
 pub mod find;
+pub mod bulk;
 mod byte_range;
 mod log_body;
 pub mod routes;

@@ -41,6 +41,7 @@ codes! {
     BadCursor = "bad_cursor", BAD_REQUEST, "The cursor is not one of ours";
     Unauthorized = "unauthorized", UNAUTHORIZED, "A token is needed";
     Forbidden = "forbidden", FORBIDDEN, "The token's role does not allow this";
+    NotAllowed = "not_allowed", FORBIDDEN, "The approval is for others to decide";
     CrossOrigin = "cross_origin", FORBIDDEN, "Requests from other sites are refused";
     HostRefused = "host_refused", FORBIDDEN, "This name is not one the server answers to";
     RouteNotFound = "route_not_found", NOT_FOUND, "There is no such route";
@@ -52,6 +53,8 @@ codes! {
     NoOutput = "no_output", NOT_FOUND, "There is no output";
     AttemptNotFound = "attempt_not_found", NOT_FOUND, "The task has no such attempt";
     TokenNotFound = "token_not_found", NOT_FOUND, "There is no such token";
+    BulkNotFound = "bulk_not_found", NOT_FOUND, "There is no such request on many runs";
+    TierNotFound = "tier_not_found", NOT_FOUND, "There is no such tier";
     MethodNotAllowed = "method_not_allowed", METHOD_NOT_ALLOWED, "This route has no such method";
     SlowBody = "slow_body", REQUEST_TIMEOUT, "The body did not arrive in time";
     WorkflowActive = "workflow_active", CONFLICT, "The workflow has runs that are not final";
@@ -65,6 +68,12 @@ codes! {
     TaskStopping = "task_stopping", CONFLICT, "The task is being stopped";
     TaskNotFailed = "task_not_failed", CONFLICT, "There is nothing to retry";
     DependentRunning = "dependent_running", CONFLICT, "A task below it is running";
+    NotAnApproval = "not_an_approval", CONFLICT, "The task is no approval";
+    NotWaiting = "not_waiting", CONFLICT, "It does not wait for a decision";
+    Decided = "decided", CONFLICT, "It has been decided already";
+    TooManySignals = "too_many_signals", CONFLICT, "The run takes no more signals";
+    GroupHeld = "group_held", CONFLICT, "Another run holds the concurrency group";
+    TierOfWorkflow = "tier_of_workflow", CONFLICT, "The tier is a workflow's own";
     LastAdmin = "last_admin", CONFLICT, "It is the last token of an admin";
     NameTaken = "name_taken", CONFLICT, "Another token has this name";
     KeyInFlight = "key_in_flight", CONFLICT, "A request with this key is under way";
@@ -182,16 +191,24 @@ impl From<Refusal> for Problem {
             Refusal::NotAGroup(_) => Code::NotAGroup,
             Refusal::InstanceNotFound { .. } => Code::InstanceNotFound,
             Refusal::NotStarted(_) => Code::NotStarted,
+            Refusal::TierOfWorkflow(_) => Code::TierOfWorkflow,
+            Refusal::TierNotFound(_) => Code::TierNotFound,
+            Refusal::GroupHeld { .. } => Code::GroupHeld,
             Refusal::NotOwned => Code::NotOwned,
-            Refusal::RunIs(_) => Code::RunState,
+            Refusal::RunIs(_) | Refusal::Outdated | Refusal::AddedMeanwhile => Code::RunState,
             Refusal::TaskSettled => Code::TaskSettled,
             Refusal::TaskHeld => Code::TaskHeld,
             Refusal::TaskNotHeld => Code::TaskNotHeld,
             Refusal::TaskStopping => Code::TaskStopping,
             Refusal::TaskNotFailed => Code::TaskNotFailed,
             Refusal::DependentRunning(_) => Code::DependentRunning,
-            // Answers to executors and to the engine itself, never to a request.
-            Refusal::Stale | Refusal::Outdated => Code::Internal,
+            Refusal::NotAnApproval(_) => Code::NotAnApproval,
+            Refusal::NotWaiting => Code::NotWaiting,
+            Refusal::Decided => Code::Decided,
+            Refusal::NotAllowed(_) => Code::NotAllowed,
+            Refusal::TooManySignals => Code::TooManySignals,
+            // An answer to executors, never to a request.
+            Refusal::Stale => Code::Internal,
         };
         Self::new(code, refusal.to_string())
     }
@@ -240,7 +257,14 @@ mod tests {
             Refusal::NotStarted(1),
         ];
         let others = [Refusal::WorkflowNotFound, Refusal::TaskHeld, Refusal::WorkflowActive(1)];
-        for refusal in of_instances.into_iter().chain(others) {
+        let of_approvals = [
+            Refusal::NotAnApproval("a".into()),
+            Refusal::NotWaiting,
+            Refusal::Decided,
+            Refusal::NotAllowed("ann".to_owned()),
+            Refusal::TooManySignals,
+        ];
+        for refusal in of_instances.into_iter().chain(others).chain(of_approvals) {
             assert_eq!(refusal.code(), Problem::from(refusal.clone()).code);
         }
     }

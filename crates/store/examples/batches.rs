@@ -172,6 +172,8 @@ impl Bench {
             finished_at: None,
             error: None,
             output: None,
+            signals: 0,
+            additions: 0,
             counts: Counts { total: 1, ..Counts::default() },
         }
     }
@@ -209,6 +211,8 @@ fn head(number: u64) -> RunHead {
         triggered_by: "bench".to_owned(),
         workdir: "/".to_owned(),
         parent: None,
+        retry_of: None,
+        group: None,
         created_at: Timestamp(i64::try_from(number).expect("small")),
     }
 }

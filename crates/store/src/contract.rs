@@ -3,16 +3,20 @@
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::ledger::LedgerRow;
+use mainspring_core::kernel::limit::LimitRow;
 use mainspring_core::kernel::record::{AuditRow, IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
-    AttemptRow, Log, RunHead, RunProgress, RunStatus, TaskRow, VersionRow, WorkflowRow,
+    AdditionRow, AttemptRow, Log, RunHead, RunProgress, RunStatus, TaskRow, VersionRow, WorkflowRow,
 };
+use mainspring_core::kernel::wait::{ApprovalPlace, SignalRow};
 use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use mainspring_core::world::input::Forgotten;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 /// Called once, on a thread of the store's own, when the fate of a commit is known.
 pub type Done = Box<dyn FnOnce(Result<(), CommitError>) + Send>;
@@ -57,6 +61,17 @@ pub enum CommitError {
     /// differ from the disk: only a new process may look again.
     #[error("the disk did not confirm a write: {what}")]
     Fsync { what: String },
+}
+
+impl CommitError {
+    /// The same for another batch, and without its source.
+    pub(crate) fn told_again(&self) -> Self {
+        match self {
+            Self::Fenced => Self::Fenced,
+            Self::Failed { what, .. } => Self::Failed { what: what.clone(), source: None },
+            Self::Fsync { what } => Self::Fsync { what: what.clone() },
+        }
+    }
 }
 
 /// Why a question could not be answered.
@@ -130,6 +145,23 @@ pub struct Expired {
     pub logs: Vec<AttemptId>,
 }
 
+/// An approval that waits for somebody, with the row of its task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredApproval {
+    pub place: ApprovalPlace,
+    pub run: RunId,
+    pub workflow: Arc<str>,
+    pub version: u32,
+    pub row: TaskRow,
+}
+
+/// Limits that somebody set while a server ran, and what rates count; each by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredLimits {
+    pub set: Vec<LimitRow>,
+    pub ledgers: Vec<LedgerRow>,
+}
+
 /// A row of the audit log with its place in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audited {
@@ -148,7 +180,9 @@ pub trait Store: Send + Sync + 'static {
     /// up too.
     fn register(&self, scheduler: SchedulerId) -> Reading<'_, Registration>;
 
-    /// Writes all changes or none.
+    /// Writes all changes or none. Several batches may be handed over before the first is
+    /// durable; when one fails, every later one of the same fence fails, too, because it may
+    /// build on what is not there. Registering again begins anew.
     fn commit(&self, fence: Fence, changes: Vec<Change>, done: Done);
 
     /// Keys of the scheduler's runs that are not final, oldest first.
@@ -190,6 +224,19 @@ pub trait Store: Send + Sync + 'static {
 
     /// A success that may be taken instead of running, whether or not its time is up.
     fn cached(&self, key: &CacheKey) -> Reading<'_, Option<CacheRow>>;
+
+    /// What was added to a run's tasks, in the order of their numbers.
+    fn additions(&self, run: RunKey) -> Reading<'_, Vec<AdditionRow>>;
+
+    /// The newest signal of each key, in the order of their numbers.
+    fn signals(&self, run: RunKey) -> Reading<'_, Vec<SignalRow>>;
+
+    /// Approvals that wait for somebody, whoever owns their runs: those that wait longest first.
+    fn approvals(
+        &self,
+        after: Option<ApprovalPlace>,
+        limit: usize,
+    ) -> Reading<'_, Vec<StoredApproval>>;
 
     /// Superseded attempts of a run, by task and number.
     fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>>;
@@ -233,6 +280,8 @@ pub trait Store: Send + Sync + 'static {
 
     /// Every token and session, in the order of their making, then of their ids.
     fn tokens(&self) -> Reading<'_, Vec<TokenRow>>;
+
+    fn limits(&self) -> Reading<'_, StoredLimits>;
 
     /// Final runs that were accepted and ended before this moment, oldest first (by
     /// `created_at`, then id).

@@ -7,12 +7,15 @@
 //! A key, or a cached success, that is used again in the batch that drops its old row keeps its new
 //! one; a token that is dropped takes the sessions of the same batch with it.
 
-use mainspring_core::ids::{AttemptId, RunKey, TaskNo, TokenId};
+use mainspring_core::ids::{AttemptId, RunKey, TaskNo, TaskRef, TokenId};
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
+use mainspring_core::kernel::ledger::LedgerRow;
+use mainspring_core::kernel::limit::LimitRow;
 use mainspring_core::kernel::record::{AuditRow, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
-    AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
+    AdditionRow, AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
 };
+use mainspring_core::kernel::wait::{ApprovalPlace, SignalRow};
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,10 +31,16 @@ pub(crate) struct Grouped<'a> {
     pub sent_back: Vec<(RunKey, TaskNo)>,
     pub tasks: Vec<(RunKey, &'a TaskRow)>,
     pub logs: Vec<(RunKey, AttemptId, &'a Log)>,
+    pub signals: Vec<(RunKey, &'a SignalRow)>,
+    pub additions: Vec<(RunKey, &'a AdditionRow)>,
+    /// The last word on each: since when, and whether it waits still.
+    pub approvals: BTreeMap<(RunKey, TaskRef), (Timestamp, bool)>,
     /// The latest of the moments named: what has expired by then goes.
     pub cache_expired_at: Option<Timestamp>,
     /// The last word on each.
     pub cache: BTreeMap<&'a CacheKey, &'a CacheRow>,
+    pub limits: BTreeMap<&'a str, &'a LimitRow>,
+    pub ledgers: BTreeMap<&'a str, &'a LedgerRow>,
     pub dropped_runs: Vec<(RunKey, u64)>,
     /// The latest of the moments named.
     pub keys_dropped_before: Option<Timestamp>,
@@ -78,11 +87,25 @@ impl<'a> Grouped<'a> {
             Change::NewAttempt(run, attempt) => self.attempts.push((*run, attempt)),
             Change::SendBackInstances(run, no) => self.sent_back.push((*run, *no)),
             Change::NewLog(run, attempt, log) => self.logs.push((*run, *attempt, log)),
+            Change::NewSignal(run, row) => self.signals.push((*run, row)),
+            Change::NewAddition(run, row) => self.additions.push((*run, row)),
+            Change::ListApproval(ApprovalPlace { since, run, task }) => {
+                self.approvals.insert((*run, *task), (*since, true));
+            }
+            Change::UnlistApproval(ApprovalPlace { since, run, task }) => {
+                self.approvals.insert((*run, *task), (*since, false));
+            }
             Change::DropCache(moment) => {
                 self.cache_expired_at = self.cache_expired_at.max(Some(*moment));
             }
             Change::PutCache(row) => {
                 self.cache.insert(&row.key, row);
+            }
+            Change::PutLimit(row) => {
+                self.limits.insert(&row.name, row);
+            }
+            Change::PutLedger(row) => {
+                self.ledgers.insert(&row.name, row);
             }
             Change::DropRun(run, stamp) => self.dropped_runs.push((*run, *stamp)),
             Change::DropKeys(before) => {
@@ -99,6 +122,13 @@ impl<'a> Grouped<'a> {
         }
     }
 
+    /// Approvals that wait from now on, and those that do not any more.
+    pub fn approvals(&self) -> impl Iterator<Item = (ApprovalPlace, bool)> {
+        self.approvals.iter().map(|((run, task), (since, waits))| {
+            (ApprovalPlace { since: *since, run: *run, task: *task }, *waits)
+        })
+    }
+
     /// Runs that rows of this batch belong to and that it does not write itself. Usually none:
     /// whatever happens to a task moves its run's stamp.
     pub fn runs_taken_for_granted(&self) -> BTreeSet<RunKey> {
@@ -106,7 +136,11 @@ impl<'a> Grouped<'a> {
         let attempts = self.attempts.iter().map(|(run, _)| *run);
         let sent_back = self.sent_back.iter().map(|(run, _)| *run);
         let logs = self.logs.iter().map(|(run, ..)| *run);
-        let mut keys: Vec<RunKey> = tasks.chain(attempts).chain(sent_back).chain(logs).collect();
+        let signals = self.signals.iter().map(|(run, _)| *run);
+        let approvals = self.approvals.keys().map(|(run, _)| *run);
+        let additions = self.additions.iter().map(|(run, _)| *run);
+        let others = sent_back.chain(logs).chain(signals).chain(additions).chain(approvals);
+        let mut keys: Vec<RunKey> = tasks.chain(attempts).chain(others).collect();
         keys.dedup();
         let mut keys: BTreeSet<RunKey> = keys.into_iter().collect();
         for (head, _) in &self.new_runs {

@@ -6,6 +6,7 @@ use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::KeyRow;
 use mainspring_core::kernel::row::{AttemptRow, LogSize, WorkflowRow};
+use mainspring_core::kernel::wait::ApprovalPlace;
 
 /// A run with all rows that belong to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct WholeRun {
     /// By task and number.
     pub attempts: Vec<AttemptRow>,
     pub logs: Vec<(AttemptId, LogSize)>,
+    /// Its approvals in the list of those that wait, by task.
+    pub approvals: Vec<ApprovalPlace>,
 }
 
 /// A workflow's name with what there is under it.
@@ -58,7 +61,8 @@ pub struct CachedSuccess {
 
 /// Tables whose rows belong to runs, by a column `run` with their keys. What is cached outlives its
 /// run.
-pub(crate) const TABLES_OF_RUNS: [&str; 4] = ["tasks", "attempts", "logs", "inputs"];
+pub(crate) const TABLES_OF_RUNS: [&str; 7] =
+    ["tasks", "attempts", "logs", "inputs", "signals", "approvals", "additions"];
 /// Of each table and range of keys: one would be enough to act on.
 pub(crate) const STRAYS_MAX: usize = 20;
 

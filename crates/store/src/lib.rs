@@ -9,6 +9,7 @@ mod groups;
 mod refused;
 mod thread;
 mod promise;
+mod job;
 mod wait;
 mod blobs;
 mod memory;
@@ -21,7 +22,7 @@ pub use blobs::{
 };
 pub use contract::{
     Audited, CommitError, Done, Expired, Fence, InstancesQuery, ReadError, Reading, Registration,
-    RunsQuery, Store, StoredRun, VersionsQuery,
+    RunsQuery, Store, StoredApproval, StoredLimits, StoredRun, VersionsQuery,
 };
 pub use inventory::{CachedSuccess, HeldKey, Inventory, KeyRange, Numbered, Stray, WholeRun};
 pub use memory::{Memory, Model};

@@ -50,7 +50,7 @@ struct Fuzz<'a> {
 const BUILD: &[&str] = &["build", "--quiet", "--package", "mainspring", "--bin", "mainspring"];
 /// As the next step builds it: another choice of packages would mean other features of what they
 /// have in common, and everything would be built twice.
-const BUILD_WITH_TESTS: &[&str] = &["test", "--quiet", "--workspace", "--no-run"];
+pub const BUILD_WITH_TESTS: &[&str] = &["test", "--quiet", "--workspace", "--no-run"];
 
 /// The step of `cargo xtask test`.
 pub fn step(root: &Path) -> Result<()> {

@@ -147,14 +147,14 @@ pub const MUTANTS: &[Mutant] = &[
     )),
     mutant("start-not-durable", "a dispatch is in the batch that starts it", ADVANCE, (
         "        self.draft.task(key, task);
-        self.start_again(now, Ticket { run: key, task, attempt: id });",
-        "        self.start_again(now, Ticket { run: key, task, attempt: id });",
+        self.count_start(now, key, task.no);",
+        "        self.count_start(now, key, task.no);",
     )),
     mutant("double-dispatch", "what is dispatched is not ready any more", ADVANCE, (
         "        self.draft.task(key, task);
-        self.start_again(now, Ticket { run: key, task, attempt: id });",
+        self.count_start(now, key, task.no);",
         "        self.draft.task(key, task);
-        self.start_again(now, Ticket { run: key, task, attempt: id });
+        self.count_start(now, key, task.no);
         self.enqueue(key, task.no);",
     )),
     mutant("history-dropped", "a superseded attempt goes into the history", ADVANCE, (

@@ -7,25 +7,29 @@ const CYCLE: &str = "crates/engine/src/cycle.rs";
 #[rustfmt::skip] // One below the other, the passage and what takes its place.
 pub const MUTANTS: &[Mutant] = &[
     mutant("acts-before-commit", "effects wait for their commit", CYCLE, (
-        "        if self.is_committing() {
+        "        if !self.may_take() {
             return Step::Rest;
         }",
-        "        if let Some(done) = &mut self.in_flight {
-            if done.effects.is_empty() {
-                return Step::Rest;
-            }
+        "        if let Some((_, done)) = self.in_flight.front_mut().filter(|(_, done)| !done.effects.is_empty()) {
             let effects = std::mem::take(&mut done.effects);
             let (forget, answers, events) = (Vec::new(), Vec::new(), Vec::new());
             return Step::Act(Done { effects, forget, answers, events });
+        }
+        if !self.may_take() {
+            return Step::Rest;
         }",
     )),
     mutant("answers-before-commit", "answers wait for the commit of what they say", CYCLE, (
-        "        if self.is_committing() {
-            return Step::Rest;
-        }",
-        "        if self.is_committing() {
-            return self.step_without_changes();
-        }",
+        "if self.is_committing() { Step::Rest } else { self.step_without_changes() }",
+        "self.step_without_changes()",
+    )),
+    mutant("empty-batch-overtakes", "what follows from a batch waits for it, changes or none", CYCLE, (
+        "batch.changes.is_empty() && !self.is_committing()",
+        "batch.changes.is_empty()",
+    )),
+    mutant("departed-too-early", "a run is remembered until the batch it left with is durable", CYCLE, (
+        "self.world.forget_departed(number)",
+        "self.world.forget_departed(u64::MAX)",
     )),
     mutant("late-ends-never-settled", "an end that comes too late is settled all the same", CYCLE, (
         "self.late.push(ticket)",

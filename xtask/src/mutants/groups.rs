@@ -31,7 +31,7 @@ pub const MUTANTS: &[Mutant] = &[
             rows.put(row);",
     )),
     mutant("cursor-stands-still", "an instance is opened once", GROUP, (
-        "            self.edit_group(key, no, |group| group.next += 1);",
+        "        self.edit_group(key, no, |group| group.next += 1);",
         "",
     )),
     mutant("fan-in-reversed", "the list is in the order of the indexes", LIST, (
@@ -58,7 +58,7 @@ pub const MUTANTS: &[Mutant] = &[
         "self.next < self.count",
     )),
     mutant("concurrency-ignored", "no more at once than it may have", INSTANCES, (
-        "self.live >= fan_out.concurrency.unwrap_or(u32::MAX)",
+        "self.live + group.waiting >= fan_out.concurrency.unwrap_or(u32::MAX)",
         "fan_out.concurrency == Some(0)",
     )),
     mutant("ends-before-its-last", "a group ends after its last instance", COUNT, (
@@ -81,7 +81,7 @@ pub const MUTANTS: &[Mutant] = &[
         "",
     )),
     mutant("noops-applied-twice", "noops that were worked out are not worked out again", GROUP, (
-        "            self.edit_group(key, no, |group| group.next = group.next.max(index + 1));",
+        "            self.open_instance(key, no, index);",
         "            let _ = index;",
     )),
     mutant("noops-decided-while-paused", "nothing opens while it is held", GROUP, (

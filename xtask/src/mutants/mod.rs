@@ -4,7 +4,11 @@
 pub mod mutant;
 pub mod attempts;
 pub mod runs;
+pub mod anew;
+pub mod added;
 pub mod groups;
+pub mod waits;
+pub mod limits;
 pub mod engine;
 pub mod switch;
 pub mod tree;

@@ -1,6 +1,6 @@
 //! What a breakage is: one passage of the source, replaced.
 
-use super::{attempts, engine, groups, runs};
+use super::{added, anew, attempts, engine, groups, limits, runs, waits};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Mutant {
@@ -39,7 +39,12 @@ impl Mutant {
 
 pub fn all() -> impl Iterator<Item = &'static Mutant> {
     let decided = attempts::MUTANTS.iter().chain(runs::MUTANTS).chain(groups::MUTANTS);
-    decided.chain(engine::MUTANTS)
+    decided
+        .chain(anew::MUTANTS)
+        .chain(added::MUTANTS)
+        .chain(limits::MUTANTS)
+        .chain(waits::MUTANTS)
+        .chain(engine::MUTANTS)
 }
 
 #[cfg(test)]

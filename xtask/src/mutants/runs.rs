@@ -8,13 +8,11 @@ const ADVANCE: &str = "crates/core/src/world/advance.rs";
 const APPLY: &str = "crates/core/src/world/apply.rs";
 const BACK: &str = "crates/core/src/plan/dag/back.rs";
 const BELOW: &str = "crates/core/src/plan/dag/below.rs";
-const BLUEPRINT: &str = "crates/core/src/world/blueprint.rs";
 const DRAFT: &str = "crates/core/src/world/draft.rs";
 const EDGE: &str = "crates/core/src/plan/dag/edge.rs";
 const LOAD: &str = "crates/core/src/world/load.rs";
 const ORDERS: &str = "crates/core/src/world/orders.rs";
 const OUTCOME: &str = "crates/core/src/plan/dag/outcome.rs";
-const PERMITS: &str = "crates/core/src/kernel/permits.rs";
 const RETRY: &str = "crates/core/src/world/retry.rs";
 const RUN: &str = "crates/core/src/world/run.rs";
 const STATE: &str = "crates/core/src/world/state.rs";
@@ -128,14 +126,14 @@ pub const MUTANTS: &[Mutant] = &[
         "Some(CancelCause::RunTimeout) => RunStatus::Cancelled",
     )),
     mutant("paused-ends", "a paused run does not end", ADVANCE, (
-        "self.runs.get(&key).is_some_and(Run::is_over)",
+        "self.runs.get(&key).is_some_and(|run| run.is_over())",
         "self.runs.get(&key).is_some_and(|run| {
                 run.is_over() || (run.progress.status == RunStatus::Paused && run.unsettled == 0)
             })",
     )),
     mutant("outdated-accepted", "an older reading is noticed", APPLY, (
-        "snapshot.progress.stamp < *stamp",
-        "snapshot.progress.stamp > *stamp",
+        "snapshot.progress.stamp < it.stamp",
+        "snapshot.progress.stamp > it.stamp",
     )),
     mutant("refused-retry-stays", "a refusal changes nothing", APPLY, (
         "        if answer.is_err() {
@@ -185,16 +183,8 @@ pub const MUTANTS: &[Mutant] = &[
         "    row.losses = 0;
     row.ever_started = false;",
     )),
-    mutant("timeout-from-first-opening", "a run's timeout counts from its last opening", RETRY, (
-        "            run.progress.opened_at = Some(now);",
-        "            run.progress.opened_at.get_or_insert(now);",
-    )),
     mutant("old-cancel-stays", "a retry lifts the cancel of its run", RETRY, (
         "            run.progress.cancel = None;",
-        "",
-    )),
-    mutant("retry-not-armed", "a run that opens again has its timer", RETRY, (
-        "            self.arm_run(key);",
         "",
     )),
     mutant("reattach-forgotten", "a load asks after live attempts", LOAD, (
@@ -218,8 +208,8 @@ pub const MUTANTS: &[Mutant] = &[
         "due(&row, definition.task(no)).filter(|_| false)",
     )),
     mutant("run-timer-forgotten", "a load arms the run's timer", LOAD, (
-        "        self.put_run(Run { groups, ..run });",
-        "        self.put_run(Run { groups, ..run });
+        "        self.put_run(run);",
+        "        self.put_run(run);
         self.disarm_run(key);",
     )),
     mutant("delays-forgotten", "a restart does not shorten a delay", LOAD, (
@@ -244,15 +234,7 @@ pub const MUTANTS: &[Mutant] = &[
         "None",
     )),
     mutant("batch-uncut", "a batch is cut at its limit", DRAFT, (
-        "self.tasks.len() + self.runs.len() + self.added.len() >= BATCH_CHANGES_MAX",
+        "self.rows() >= BATCH_CHANGES_MAX",
         "false",
-    )),
-    mutant("tier-ignored", "a tier is a limit", BLUEPRINT, (
-        "        set.extend(limits.id(&name));",
-        "",
-    )),
-    mutant("limits-off-by-one", "a full limit lets nothing in", PERMITS, (
-        "limit.used < limit.max",
-        "limit.used <= limit.max",
     )),
 ];

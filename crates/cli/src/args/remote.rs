@@ -1,6 +1,6 @@
 //! Commands that talk to a server, or read what one left.
 
-use super::{Command, DataArgs, Format};
+use super::{AddArgs, BulkArgs, Command, DataArgs, Format, RerunArgs};
 use crate::data;
 use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
@@ -120,7 +120,18 @@ impl Command {
             | Self::Resume(OrderArgs { place, .. })
             | Self::Cancel(CancelArgs { order: OrderArgs { place, .. }, .. })
             | Self::Retry(RetryArgs { place, .. })
+            | Self::Rerun(RerunArgs { place, .. })
+            | Self::Add(AddArgs { place, .. })
+            | Self::Bulk(BulkArgs { place, .. })
+            | Self::Approvals(ListArgs { place, .. })
+            | Self::Approve(DecideArgs { place, .. })
+            | Self::Reject(DecideArgs { place, .. })
+            | Self::Signal(SignalArgs { place, .. })
             | Self::Delete(DeleteArgs { place, .. }) => place,
+            Self::Tiers(TiersArgs { command: None, place, .. })
+            | Self::Tiers(TiersArgs { command: Some(TiersCommand::Set { place, .. }), .. }) => {
+                place
+            }
             Self::Tokens(TokensArgs { command }) => match command {
                 TokensCommand::List { place, .. }
                 | TokensCommand::Create { place, .. }
@@ -363,6 +374,42 @@ pub struct RetryArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct DecideArgs {
+    /// Its id, the beginning of it, or `last`
+    pub run: String,
+    /// The approval
+    pub task: String,
+    /// Kept with the decision
+    #[arg(long, value_name = "TEXT")]
+    pub comment: Option<String>,
+    /// Of a fan-out, only the instance with this index, from 0 [default: all that wait]
+    #[arg(long, value_name = "N")]
+    pub index: Option<u32>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct SignalArgs {
+    /// Its id, the beginning of it, or `last`
+    pub run: String,
+    /// What the task waits for
+    pub key: String,
+    /// JSON if it is JSON, else text [default: null]
+    #[arg(allow_hyphen_values = true)]
+    pub value: Option<String>,
+    /// However often it is sent with this key, the run gets it once
+    #[arg(long = "key", value_name = "KEY")]
+    pub idempotency_key: Option<String>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
 pub struct DeleteArgs {
     pub workflow: String,
     /// Cancel its active runs first
@@ -415,6 +462,36 @@ pub enum TokensCommand {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct TiersArgs {
+    #[command(subcommand)]
+    pub command: Option<TiersCommand>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TiersCommand {
+    /// Change a limit of the server, or add a tier; it takes effect at once and outlives the server
+    Set {
+        /// `total`, `executor:process`, or a tier
+        name: String,
+        /// How many at once; 0 lets nothing start
+        #[arg(long, value_name = "N")]
+        limit: Option<u32>,
+        /// How many starts in any time of this length, like 100/1m; `none` for no such bound
+        #[arg(long)]
+        rate: Option<String>,
+        #[command(flatten)]
+        place: PlaceArgs,
+        #[arg(short, long, value_enum, default_value_t = Format::Table)]
+        output: Format,
+    },
+}
+
+#[derive(Debug, Args)]
 pub struct CompletionsArgs {
     pub shell: Shell,
 }
@@ -443,7 +520,7 @@ fn at_least_one<N: FromStr<Err = ParseIntError> + PartialOrd + From<u8>>(
     }
 }
 
-fn status(word: &str) -> Result<RunStatus, String> {
+pub(super) fn status(word: &str) -> Result<RunStatus, String> {
     let words: Vec<&str> = RunStatus::ALL.iter().map(|status| status.word()).collect();
     RunStatus::ALL
         .iter()
@@ -458,14 +535,14 @@ fn word(text: &str) -> Result<Word, String> {
     known.ok_or_else(|| format!("one of {}", words.join(", ")))
 }
 
-fn label(text: &str) -> Result<(String, String), String> {
+pub(super) fn label(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err("write it as KEY=VALUE".to_owned()),
     }
 }
 
-fn moment(text: &str) -> Result<Timestamp, String> {
+pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
     text.parse().map_err(|_| "write it like 2026-01-31T12:00:00Z".to_owned())
 }
 

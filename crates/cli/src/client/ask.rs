@@ -46,6 +46,10 @@ impl Ask {
         Self::new(Method::POST, path)
     }
 
+    pub fn put(path: &[&str]) -> Self {
+        Self::new(Method::PUT, path)
+    }
+
     pub fn delete(path: &[&str]) -> Self {
         Self::new(Method::DELETE, path)
     }
@@ -93,7 +97,7 @@ impl Ask {
 
     /// Sending it twice is the same as sending it once.
     pub fn is_repeatable(&self) -> bool {
-        self.method == Method::GET || self.key.is_some()
+        matches!(self.method, Method::GET | Method::PUT) || self.key.is_some()
     }
 
     pub fn request(

@@ -3,9 +3,11 @@
 
 use crate::fan::Fan;
 use crate::out::tame;
+use crate::time_text;
 use mainspring_core::error::TaskError;
 use mainspring_core::json::Json;
 use mainspring_core::time::Timestamp;
+use mainspring_core::view::awaits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -22,6 +24,7 @@ pub struct Run {
     #[serde(default)]
     pub priority: i32,
     pub triggered_by: String,
+    pub retry_of: Option<String>,
     pub created_at: Timestamp,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
@@ -74,6 +77,7 @@ pub struct Task {
     pub held: Option<Hold>,
     pub stopping: Option<String>,
     pub retry_at: Option<Timestamp>,
+    pub awaits: Option<Awaits>,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
     pub error: Option<Error>,
@@ -131,6 +135,48 @@ impl From<&TaskError> for Error {
     }
 }
 
+/// What would be done to many runs.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Preview {
+    pub matched: u64,
+    pub first: Vec<Run>,
+    /// Up to when it looked.
+    pub until: Timestamp,
+}
+
+/// How far a request on many runs has come.
+#[derive(Clone, Debug, Deserialize)]
+pub struct BulkProgress {
+    pub id: String,
+    pub matched: u64,
+    pub done: u64,
+    pub refused: u64,
+    pub failed: u64,
+    pub problems: Vec<BulkProblem>,
+    pub finished_at: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct BulkProblem {
+    pub run: String,
+    pub detail: String,
+}
+
+impl BulkProgress {
+    pub fn line(&self) -> String {
+        let Self { matched, done, refused, failed, .. } = self;
+        format!("{done} of {matched} done, {refused} refused, {failed} failed")
+    }
+
+    /// What was not done, as far as it is told.
+    pub fn told(&self) -> String {
+        let line = |it: &BulkProblem| format!("run {}: {}\n", tame(&it.run), tame(&it.detail));
+        let more = (self.refused + self.failed).saturating_sub(self.problems.len() as u64);
+        let more = (more > 0).then(|| format!("… and {more} more\n"));
+        self.problems.iter().map(line).chain(more).collect()
+    }
+}
+
 #[derive(Clone, Debug, Deserialize)]
 pub struct Workflow {
     pub name: String,
@@ -165,12 +211,87 @@ pub struct Token {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+pub struct Tier {
+    pub name: String,
+    pub limit: u32,
+    pub rate: Option<String>,
+    pub in_use: u32,
+    pub waiting: u64,
+    pub source: String,
+    #[serde(default)]
+    pub holders: Vec<Holder>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Holder {
+    pub workflow: String,
+    pub task: String,
+    pub index: Option<u32>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
 pub struct Audited {
     pub at: Timestamp,
     pub by: String,
     pub from: String,
     pub action: String,
     pub target: String,
+}
+
+/// Something that waits for a person.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Approval {
+    pub run: String,
+    pub workflow: String,
+    pub task: String,
+    pub index: Option<u32>,
+    pub message: String,
+    pub by: Option<Vec<String>>,
+    pub since: Timestamp,
+    pub until: Option<Timestamp>,
+}
+
+impl Approval {
+    pub fn title(&self) -> String {
+        let name = tame(&self.task);
+        self.index.map_or_else(|| name.clone(), |index| format!("{name}[{index}]"))
+    }
+}
+
+/// What a parked task waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Awaits {
+    pub until: Option<Timestamp>,
+    pub signal: Option<String>,
+    pub message: Option<String>,
+    pub by: Option<Vec<String>>,
+}
+
+impl From<awaits::Awaits> for Awaits {
+    fn from(shown: awaits::Awaits) -> Self {
+        let awaits::Awaits { until, signal, message, by, .. } = shown;
+        Self { until, signal, message, by }
+    }
+}
+
+impl Awaits {
+    /// `for the signal 'paid', until 12:00:00Z`
+    pub fn text(&self) -> String {
+        let Self { until, signal, message, by } = self;
+        let mut text = match (signal, message) {
+            (Some(key), _) => format!("for the signal '{}'", tame(key)),
+            (None, Some(message)) => format!("for an approval: {}", tame(message)),
+            (None, None) => String::new(),
+        };
+        if let Some(by) = by {
+            text.push_str(&format!(" (by {})", tame(&by.join(", "))));
+        }
+        if let Some(until) = until {
+            let joint = if text.is_empty() { "" } else { ", " };
+            text.push_str(&format!("{joint}until {} UTC", time_text::moment(*until)));
+        }
+        text
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -198,6 +319,16 @@ pub struct NewRun<'a> {
     pub priority: i32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct NewTier<'a> {
+    pub name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// None: as it is. Some of none: no rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Option<&'a str>>,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -39,7 +39,7 @@ fn checked(args: &ApplyArgs) -> Result<Option<Vec<Source>>> {
     let mut all_good = true;
     for path in &args.files {
         let source = Source::read(path)?;
-        let found = source.parse().map(|parsed| parsed.warnings);
+        let found = source.parse_for_server().map(|parsed| parsed.warnings);
         all_good &= found.is_ok();
         let found = found.unwrap_or_else(|found| found);
         out::say(&draw::diagnostics(&source.name, &source.text(), &found));

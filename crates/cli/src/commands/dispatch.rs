@@ -1,10 +1,10 @@
 //! From the command line to a command, and from its outcome to an exit code.
 
 use super::{
-    apply, audit, completions, db, delete, diff, doctor, explain_code, graph, instances, logs,
-    orders, output, run, runs,
+    add, apply, approvals, audit, bulk, completions, db, delete, diff, doctor, explain_code, graph,
+    instances, logs, orders, output, rerun, run, runs,
 };
-use super::{schema, show, show_task, tokens, trigger, validate, watch, workflows};
+use super::{schema, show, show_task, tiers, tokens, trigger, validate, watch, workflows};
 use crate::args::{Cli, Command, WorkflowsCommand};
 use crate::client::ClientError;
 use crate::exit::Exit;
@@ -60,7 +60,15 @@ fn command(command: Command, matches: &ArgMatches) -> Result<Exit> {
         Command::Pause(args) => orders::pause(&args),
         Command::Resume(args) => orders::resume(&args),
         Command::Retry(args) => orders::retry(&args),
+        Command::Rerun(args) => rerun::rerun(&args),
+        Command::Add(args) => add::add(&args),
+        Command::Bulk(args) => bulk::bulk(&args),
+        Command::Approvals(args) => approvals::approvals(&args),
+        Command::Approve(args) => approvals::approve(&args),
+        Command::Reject(args) => approvals::reject(&args),
+        Command::Signal(args) => approvals::signal(&args),
         Command::Delete(args) => delete::delete(&args),
+        Command::Tiers(args) => tiers::tiers(&args),
         Command::Tokens(args) => tokens::tokens(&args.command),
         Command::Audit(args) => audit::audit(&args),
         Command::Completions(args) => completions::completions(&args),

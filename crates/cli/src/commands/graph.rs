@@ -9,7 +9,7 @@ use mainspring_core::graph::{Graph, dot, mermaid, svg};
 
 pub fn graph(args: &GraphArgs) -> Result<Exit> {
     let source = Source::read(&args.file)?;
-    let parsed = match source.parse() {
+    let parsed = match source.parse_for_server() {
         Ok(parsed) => parsed,
         Err(found) => {
             out::say(&draw::diagnostics(&source.name, &source.text(), &found));

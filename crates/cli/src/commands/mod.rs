@@ -2,6 +2,9 @@
 
 mod dispatch;
 mod run;
+mod rerun;
+mod add;
+mod bulk;
 mod resume;
 mod validate;
 mod runs;
@@ -15,8 +18,10 @@ mod apply;
 mod trigger;
 mod watch;
 mod orders;
+mod approvals;
 mod diff;
 mod delete;
+mod tiers;
 mod tokens;
 mod audit;
 mod completions;

@@ -58,7 +58,7 @@ fn order(args: &OrderArgs, verb: &str, with: impl FnOnce(Ask) -> Ask) -> Result<
     })
 }
 
-fn show_run(answer: &Tree, format: Format, place: &PlaceArgs) -> Result<Exit> {
+pub fn show_run(answer: &Tree, format: Format, place: &PlaceArgs) -> Result<Exit> {
     let run: Run = answer.read()?;
     document(format, answer, || Ok(format!("run {}: {}\n", run.id, run.status)))?;
     if !run.is_final() && format == Format::Table {
@@ -68,7 +68,7 @@ fn show_run(answer: &Tree, format: Format, place: &PlaceArgs) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn show_task(answer: &Tree, format: Format) -> Result<Exit> {
+pub fn show_task(answer: &Tree, format: Format) -> Result<Exit> {
     let task: Task = answer.read()?;
     document(format, answer, || {
         let stopping = match &task.stopping {

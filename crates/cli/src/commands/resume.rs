@@ -4,12 +4,14 @@ use super::run::{carry_on, say_unfinished};
 use crate::args::RunArgs;
 use crate::embedded::{Follow, Ground, Life, Settings};
 use crate::exit::Exit;
+use crate::limits::{self, Tiers};
 use crate::progress::Board;
 use crate::signals::Signals;
 use crate::{data, find, out};
 use anyhow::{Result, bail};
 use mainspring_core::ids::RunId;
 use mainspring_core::kernel::row::RunStatus;
+use mainspring_core::spec::definition::Definition;
 use mainspring_core::world::input::{Command, Input, Order, Verb};
 use mainspring_engine::Load;
 use mainspring_engine::folder::FolderError;
@@ -19,7 +21,8 @@ pub async fn resume(args: &RunArgs, wanted: &str) -> Result<Exit> {
     let mut signals = Signals::listen()?;
     // Nothing is made where nothing was.
     drop(data::open_file(&args.data)?);
-    let settings = Settings::new(args)?;
+    let tiers = limits::here(&args.limits)?;
+    let settings = Settings::new(args, &tiers)?;
     let ground = match Ground::take(&args.data.folder) {
         Ok(ground) => ground,
         Err(error) => return not_yet(&error),
@@ -34,6 +37,7 @@ pub async fn resume(args: &RunArgs, wanted: &str) -> Result<Exit> {
         bail!("run {run} is {}: there is nothing to resume", status.word());
     }
     let definition = find::definition(&*ground.store, &stored).await?;
+    check_tiers(&definition, &tiers, &ground).await?;
     let others: Vec<RunId> = unfinished.into_iter().filter(|other| *other != run).collect();
     say_unfinished(&others, args);
     let life = match Life::begin(ground, Load::Only(vec![run]), settings).await {
@@ -48,6 +52,24 @@ pub async fn resume(args: &RunArgs, wanted: &str) -> Result<Exit> {
     }
     let follow = Follow::new(run, Board::of(definition, &stored), None);
     carry_on(args, life, follow, &mut signals).await
+}
+
+/// Tasks of a tier that nobody knows any more would wait for ever.
+async fn check_tiers(definition: &Definition, tiers: &Tiers, ground: &Ground) -> Result<()> {
+    let set = ground.store.limits().await?.set;
+    let is_known = |tier: &str| {
+        definition.tiers.contains_key(tier)
+            || tiers.contains_key(tier)
+            || set.iter().any(|row| *row.name == *tier)
+    };
+    let named = definition.tasks.iter().filter_map(|task| task.tier.as_deref());
+    match named.into_iter().find(|tier| !is_known(tier)) {
+        None => Ok(()),
+        Some(tier) => bail!(
+            "the run needs the tier '{tier}', and nothing here says what it is: give it with \
+             `--tier {tier}=LIMIT`, or under [tiers] in mainspring.toml"
+        ),
+    }
 }
 
 /// A run is there, but cannot go on now.

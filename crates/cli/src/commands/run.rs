@@ -6,11 +6,13 @@ use crate::embedded::{
     Door, Ending, Finished, Follow, Fresh, Ground, Life, NotAccepted, Settings, accept, print,
 };
 use crate::exit::Exit;
+use crate::limits::{self, Tiers};
 use crate::progress::Board;
 use crate::signals::{Asked, Signals};
 use crate::source::Source;
 use crate::{data, draw, inputs, out};
 use anyhow::{Context as _, Result};
+use mainspring_core::evaluate::group_key;
 use mainspring_core::ids::RunId;
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::spec::definition::Definition;
@@ -29,8 +31,9 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
         return in_runtime(resume::resume(args, wanted));
     }
     let Some(file) = &args.file else { unreachable!("the parser asks for one of the two") };
-    match checked(args, file)? {
-        Some(fresh) => in_runtime(start(args, fresh)),
+    let tiers = limits::here(&args.limits)?;
+    match checked(args, file, &tiers)? {
+        Some(fresh) => in_runtime(start(args, fresh, tiers)),
         None => Ok(Exit::Usage),
     }
 }
@@ -68,9 +71,9 @@ fn threads_to_be_had() -> std::io::Result<()> {
 }
 
 /// The run to be; None when something was wrong with it, all of which has been said.
-fn checked(args: &RunArgs, file: &Path) -> Result<Option<Fresh>> {
+fn checked(args: &RunArgs, file: &Path, tiers: &Tiers) -> Result<Option<Fresh>> {
     let source = Source::read(file)?;
-    let parsed = match source.parse() {
+    let parsed = match source.parse(&limits::names(tiers)) {
         Ok(parsed) => parsed,
         Err(found) => {
             out::say(&draw::diagnostics(&source.name, &source.text(), &found));
@@ -88,11 +91,18 @@ fn checked(args: &RunArgs, file: &Path) -> Result<Option<Fresh>> {
             return Ok(None);
         }
     };
+    let group = match group_key(&parsed.definition, &input) {
+        Ok(group) => group,
+        Err(bad) => {
+            say_all(&[bad.to_string()]);
+            return Ok(None);
+        }
+    };
     let workdir = std::env::current_dir().context("the current directory cannot be found")?;
     let workdir = workdir.to_str().context("the current directory's name is not UTF-8")?.to_owned();
     let text = source.text().into_owned().into();
     let (definition, hash) = (Arc::new(parsed.definition), parsed.hash);
-    Ok(Some(Fresh { definition, text, hash, input, workdir }))
+    Ok(Some(Fresh { definition, text, hash, input, workdir, group }))
 }
 
 fn say_all(problems: &[String]) {
@@ -101,9 +111,9 @@ fn say_all(problems: &[String]) {
     }
 }
 
-async fn start(args: &RunArgs, fresh: Fresh) -> Result<Exit> {
+async fn start(args: &RunArgs, fresh: Fresh, tiers: Tiers) -> Result<Exit> {
     let mut signals = Signals::listen()?;
-    let settings = Settings::new(args)?;
+    let settings = Settings::new(args, &tiers)?;
     let ground = Ground::take(&args.data.folder)?;
     say_unfinished(&ground.unfinished().await?, args);
     let life = Life::begin(ground, Load::Only(Vec::new()), settings).await?;

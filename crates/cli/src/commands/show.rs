@@ -103,6 +103,9 @@ fn drawn(whole: &Document) -> Result<String> {
     }
     let by = out::tame(&run.triggered_by);
     field("created", &format!("{} UTC by {by}", time_text::moment(run.created_at)));
+    if let Some(former) = &run.retry_of {
+        field("anew", &format!("what run {} was", out::tame(former)));
+    }
     field("took", &took);
     field("input", &shortened(run.input.as_str()));
     if let Some(output) = put_out(run.output.as_ref(), run.output_blob.as_ref()) {
@@ -184,6 +187,9 @@ pub fn why(task: &Task) -> String {
     }
     if let Some(error) = &task.error {
         parts.push(format!("{}: {}", error.class, out::tame(&error.message)));
+    }
+    if let Some(awaits) = &task.awaits {
+        parts.push(format!("waits {}", awaits.text()));
     }
     if let Some(at) = task.retry_at {
         parts.push(format!("again at {}", time_text::clock(at)));

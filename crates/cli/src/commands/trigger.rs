@@ -1,17 +1,16 @@
 //! `mainspring trigger`: a run on a server, and if wanted its end.
 
-use crate::args::{Format, TriggerArgs};
+use crate::args::TriggerArgs;
 use crate::client::wire::{NewRun, Run, Version, Workflow};
 use crate::client::{Ask, Client, ClientError, changing, new_key};
 use crate::exit::Exit;
 use crate::print::{Tree, document};
 use crate::progress::Reporter;
-use crate::remote::{self, Ending, Start};
+use crate::remote;
 use crate::{data, inputs, out};
 use anyhow::Result;
 use mainspring_core::json::Json;
 use mainspring_core::spec;
-use std::sync::Arc;
 
 pub fn trigger(args: &TriggerArgs) -> Result<Exit> {
     data::block_on(async {
@@ -20,7 +19,8 @@ pub fn trigger(args: &TriggerArgs) -> Result<Exit> {
         let accepted: Tree = client.answer(&ask).await?;
         let run: Run = accepted.read()?;
         if args.wait || args.follow {
-            return until_over(&client, &run, args).await;
+            let reporter = if args.follow { Reporter::new() } else { Reporter::Quiet };
+            return remote::until_over(&client, &run, reporter, (&args.place, args.output)).await;
         }
         document(args.output, &accepted, || {
             Ok(format!("run {} of {}, version {}\n", run.id, run.workflow, run.version))
@@ -61,23 +61,4 @@ async fn schema(client: &Client, args: &TriggerArgs) -> Result<Option<Json>, Cli
     // A newer server may take what this program cannot read: it checks the input itself.
     let parsed = spec::parse(&version.text, &spec::Context::STORED).ok();
     Ok(parsed.and_then(|parsed| parsed.definition.input_schema))
-}
-
-async fn until_over(client: &Arc<Client>, run: &Run, args: &TriggerArgs) -> Result<Exit> {
-    let count = run.count("total");
-    let tasks = if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") };
-    out::say(&format!("run {} of {}, {tasks}\n", run.id, run.workflow));
-    let reporter = if args.follow { Reporter::new() } else { Reporter::Quiet };
-    match remote::follow(client, &run.id, Start::Fresh, reporter).await? {
-        Ending::Final => remote::print(client, &run.id, &args.place, args.output).await,
-        Ending::Left => {
-            let command = args.place.command(&["watch", &run.id]);
-            out::say(&format!("the run goes on. To watch it: {command}\n"));
-            if args.output != Format::Table {
-                let now: Tree = client.answer(&Ask::get(&["runs", &run.id])).await?;
-                document(args.output, &now, || Ok(String::new()))?;
-            }
-            Ok(Exit::Cancelled)
-        }
-    }
 }

@@ -4,10 +4,11 @@ use crate::args::{Format, ValidateArgs};
 use crate::exit::Exit;
 use crate::print::document;
 use crate::source::Source;
-use crate::{draw, out};
+use crate::{draw, limits, out};
 use anyhow::Result;
 use mainspring_core::spec::{Diagnostic, Severity};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 #[derive(Serialize)]
@@ -47,9 +48,10 @@ impl From<Diagnostic> for Found {
 }
 
 pub fn validate(args: &ValidateArgs) -> Result<Exit> {
+    let tiers = limits::names(&limits::here(&args.limits)?);
     let mut files = Vec::new();
     for path in &args.files {
-        let checked = check(path, args.output);
+        let checked = check(path, &tiers, args.output);
         files.push(checked);
     }
     let valid = files.iter().all(|file| file.valid);
@@ -59,7 +61,7 @@ pub fn validate(args: &ValidateArgs) -> Result<Exit> {
     Ok(if valid { Exit::Success } else { Exit::Usage })
 }
 
-fn check(path: &Path, format: Format) -> Checked {
+fn check(path: &Path, tiers: &BTreeSet<String>, format: Format) -> Checked {
     let source = match Source::read(path) {
         Ok(source) => source,
         Err(error) => {
@@ -70,7 +72,7 @@ fn check(path: &Path, format: Format) -> Checked {
             return Checked { file, valid: false, error, errors: Vec::new(), warnings: Vec::new() };
         }
     };
-    let found = source.parse();
+    let found = source.parse(tiers);
     let valid = found.is_ok();
     let tasks = found.as_ref().map_or(0, |parsed| parsed.definition.tasks.len());
     let found = found.map_or_else(|found| found, |parsed| parsed.warnings);

@@ -23,6 +23,8 @@ pub struct Fresh {
     pub input: Json,
     /// Absolute.
     pub workdir: String,
+    /// The key of its concurrency group.
+    pub group: Option<Arc<str>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -91,6 +93,8 @@ fn trigger(fresh: &Fresh, version: u32) -> Trigger {
         priority: 0,
         triggered_by: "cli".to_owned(),
         workdir: fresh.workdir.clone(),
+        group: fresh.group.clone(),
+        again: None,
     }
 }
 

@@ -5,7 +5,6 @@ use super::settings::Settings;
 use crate::executors::executors;
 use anyhow::{Context as _, Result};
 use mainspring_core::ids::AttemptId;
-use mainspring_core::limits::TOTAL_PERMITS_DEFAULT;
 use mainspring_engine::events::{Event, Observer};
 use mainspring_engine::{Engine, EngineConfig, Load};
 use mainspring_exec::{Executor as _, ProcessConfig, ProcessExecutor};
@@ -51,10 +50,7 @@ impl Life {
             store: Arc::clone(&ground.store) as Arc<dyn Store>,
             logs: ground.logs.clone(),
             scheduler: ground.folder.id(),
-            limits: vec![
-                ("total".to_owned(), TOTAL_PERMITS_DEFAULT.max(settings.max_processes)),
-                ("executor:process".to_owned(), settings.max_processes),
-            ],
+            limits: settings.limits,
             load,
             observer: Arc::new(Teller { news: sender, hub: Arc::clone(&hub) }),
             store_patience: Some(STORE_PATIENCE),

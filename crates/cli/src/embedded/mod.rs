@@ -21,5 +21,5 @@ pub use door::Door;
 pub use follow::{Ending, Follow};
 pub use ground::{Ground, hold};
 pub use life::Life;
-pub use settings::{Settings, processes_default, share_open_files};
+pub use settings::{OpenFiles, Settings, processes_default, share_open_files};
 pub use summary::{Finished, print};

@@ -1,15 +1,17 @@
 //! How to work: what the command line says, within what the machine gives.
 
 use crate::args::RunArgs;
+use crate::limits::{self, Tiers};
 use crate::{data, out};
 use anyhow::{Result, bail};
+use mainspring_core::kernel::limit::LimitSetting;
 use mainspring_exec::{attempts_within, left_beside, open_files_min, raise_open_files};
 use mainspring_server::config::CONNECTIONS_MAX;
 use std::path::PathBuf;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
-    pub max_processes: u32,
+    pub limits: Vec<LimitSetting>,
     /// Open connections at once at its door.
     pub connections: u32,
     pub pass_env: Vec<String>,
@@ -18,14 +20,16 @@ pub struct Settings {
 
 impl Settings {
     /// Changes the limit on open files; writes nothing.
-    pub fn new(args: &RunArgs) -> Result<Self> {
-        let wanted = args.max_processes.map_or_else(processes_default, std::num::NonZero::get);
+    pub fn new(args: &RunArgs, tiers: &Tiers) -> Result<Self> {
+        let given = limits::processes(args.max_processes, tiers)?;
+        let wanted = given.unwrap_or_else(processes_default).max(1);
         // Its one door is the socket in the data folder.
         let OpenFiles { processes, connections } = share_open_files(wanted, 1, 0)?;
         let beside = || data::secrets_dir(&args.data.folder);
         let secrets_dir = args.secrets_dir.clone().unwrap_or_else(beside);
         let pass_env = args.pass_env.clone();
-        Ok(Self { max_processes: processes, connections, pass_env, secrets_dir })
+        let limits = limits::settings(tiers, limits::of_processes(tiers, given, processes));
+        Ok(Self { limits, connections, pass_env, secrets_dir })
     }
 }
 

@@ -2,13 +2,15 @@
 
 use super::standing::{Live, Standing, Tally};
 use super::step::{Step, What};
+use crate::client::wire::Awaits;
 use crate::fan::{Fan, NAMED_MAX};
 use mainspring_core::ids::TaskNo;
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{AttemptEnd, RunProgress, RunStatus, TaskRow};
 use mainspring_core::kernel::rows::Rows;
-use mainspring_core::spec::definition::Definition;
+use mainspring_core::spec::definition::{Definition, Task};
 use mainspring_core::time::Timestamp;
+use mainspring_core::view::awaits as shown;
 use mainspring_engine::events::Event;
 use mainspring_store::StoredRun;
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,10 +76,10 @@ impl Board {
         }
         let before = self.rows.get(no);
         let whats: Vec<What> = match (before, row.group.as_deref()) {
-            (before, None) => news(before, &row).into_iter().collect(),
+            (before, None) => news(self.definition.task(no), before, &row).into_iter().collect(),
             (before, Some(_)) => {
                 let named = self.named.get(&no).map_or(0, BTreeSet::len);
-                group_news(before, &row, named)
+                group_news(self.definition.task(no), before, &row, named)
             }
         };
         let steps = whats.into_iter().map(|what| self.step(&row, what)).collect();
@@ -136,7 +138,7 @@ impl Standing for Board {
 }
 
 /// What changed about a fan-out, of whose failed instances so many were named.
-fn group_news(before: Option<&TaskRow>, now: &TaskRow, named: usize) -> Vec<What> {
+fn group_news(task: &Task, before: Option<&TaskRow>, now: &TaskRow, named: usize) -> Vec<What> {
     let fact_before = before.map_or(Fact::None, |row| row.fact);
     let fan = |row: &TaskRow| row.group.as_deref().map(Fan::of_group).unwrap_or_default();
     let (then, now_fan) = (before.map(fan).unwrap_or_default(), fan(now));
@@ -151,9 +153,11 @@ fn group_news(before: Option<&TaskRow>, now: &TaskRow, named: usize) -> Vec<What
     }
     let opened_at = now.group.as_ref().and_then(|group| group.opened_at);
     let took = now.settled_at.zip(opened_at).map(|(end, since)| end.since(since));
+    let is_copied = now.group.as_ref().is_some_and(|group| group.copied);
     let what = match now.fact {
+        Fact::Success if fact_before != Fact::Success && is_copied => Some(What::Copied),
         Fact::Success if fact_before != Fact::Success => Some(What::Gathered(now_fan, took)),
-        _ => news(before, now),
+        _ => news(task, before, now),
     };
     let more = now_fan.failed.saturating_sub(u32::try_from(named).unwrap_or(u32::MAX));
     let has_ended = now.fact.is_settled() && !fact_before.is_settled();
@@ -172,7 +176,7 @@ fn failure(row: &TaskRow) -> Option<What> {
 }
 
 /// What changed from one row to the next, if a person cares.
-fn news(before: Option<&TaskRow>, now: &TaskRow) -> Option<What> {
+fn news(task: &Task, before: Option<&TaskRow>, now: &TaskRow) -> Option<What> {
     let fact_before = before.map_or(Fact::None, |row| row.fact);
     let attempt = now.attempt.as_ref();
     let attempt_before = before.and_then(|row| row.attempt.as_ref());
@@ -187,10 +191,15 @@ fn news(before: Option<&TaskRow>, now: &TaskRow) -> Option<What> {
     let end = attempt.and_then(|now| now.end.as_ref());
     match (now.fact, end) {
         (Fact::Success, Some(AttemptEnd::Cached)) => Some(What::Cached),
+        (Fact::Success, Some(AttemptEnd::Copied)) => Some(What::Copied),
         (Fact::Success, _) => Some(What::Success(took)),
         (Fact::Failed, _) => failure(now),
         (Fact::Cancelled, _) => Some(What::Cancelled),
         (Fact::Skipped, _) => Some(What::Skipped),
+        (Fact::Waiting, _) => {
+            let awaits = shown::Awaits::of(task, now)?;
+            Some(What::Waiting(Awaits::from(awaits).text()))
+        }
         (Fact::Delayed, Some(AttemptEnd::Failed(error))) => {
             Some(What::Retrying((&**error).into(), now.until?))
         }

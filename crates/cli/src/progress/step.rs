@@ -37,12 +37,16 @@ pub enum What {
     Gathered(Fan, Option<Span>),
     /// The success of an earlier run was taken.
     Cached,
+    /// That of the run that this one runs anew.
+    Copied,
     Failed(Error),
     /// So many instances failed beside those that were named.
     MoreFailed(u32),
     NeverStarted(String),
     Cancelled,
     Skipped,
+    /// Parked, for this.
+    Waiting(String),
 }
 
 impl Step {
@@ -76,6 +80,7 @@ impl Step {
             What::Success(None) => state("success", task),
             What::Gathered(fan, took) => state("success", &gathered(task, *fan, *took)),
             What::Cached => state("success", &format!("{task} (cached)")),
+            What::Copied => state("success", &format!("{task} (copied)")),
             What::Failed(error) => state("failed", &format!("{task}: {}", said(error))),
             What::MoreFailed(1) => state("failed", &format!("… and 1 more instance of {task}")),
             What::MoreFailed(more) => {
@@ -86,6 +91,7 @@ impl Step {
             }
             What::Cancelled => state("cancelled", task),
             What::Skipped => state("skipped", task),
+            What::Waiting(why) => state("waiting", &format!("{task} {why}")),
         }
     }
 
@@ -123,7 +129,9 @@ pub fn state(word: &str, rest: &str) -> String {
     let painted = match word {
         "success" => out::green(&padded),
         "failed" => out::red(&padded),
-        "retrying" | "blocked" | "cancelled" | "cancelling" | "delayed" => out::yellow(&padded),
+        "retrying" | "blocked" | "cancelled" | "cancelling" | "delayed" | "waiting" => {
+            out::yellow(&padded)
+        }
         _ => out::dim(&padded),
     };
     format!("{painted} {rest}")

@@ -2,7 +2,7 @@
 
 use super::standing::{Live, Standing, Tally};
 use super::step::{Step, What};
-use crate::client::wire::{Run, Task};
+use crate::client::wire::{Awaits, Run, Task};
 use crate::fan::{Fan, NAMED_MAX};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,6 +66,7 @@ impl Watched {
         let is_new = before.is_none_or(|before| before.status != now.status);
         let took = now.finished_at.zip(now.started_at).map(|(end, since)| end.since(since));
         let what = match now.status.as_str() {
+            "success" if now.reason.as_deref() == Some("copied") => is_new.then_some(What::Copied),
             "success" => is_new.then_some(What::Gathered(fan, took)),
             _ => news(before, now),
         };
@@ -129,6 +130,7 @@ fn news(before: Option<&Task>, now: &Task) -> Option<What> {
     let refused = reason.and_then(|reason| reason.strip_prefix("start_refused: "));
     match (now.status.as_str(), error) {
         ("success", _) if reason == Some("cached") => Some(What::Cached),
+        ("success", _) if reason == Some("copied") => Some(What::Copied),
         ("success", _) => {
             let took = now.finished_at.zip(now.started_at);
             Some(What::Success(took.map(|(end, start)| end.since(start))))
@@ -139,6 +141,7 @@ fn news(before: Option<&Task>, now: &Task) -> Option<What> {
         }
         // With a reason they follow from something else, and are told of at the end.
         ("cancelled", _) if reason.is_none() => Some(What::Cancelled),
+        ("waiting", _) => Some(What::Waiting(now.awaits.as_ref().map(Awaits::text)?)),
         ("skipped", _) if reason == Some("condition") => Some(What::Skipped),
         ("pending" | "ready", Some(error)) => Some(What::Retrying(error, now.retry_at?)),
         ("pending" | "ready", None) => Some(What::Refused(refused?.to_owned(), now.retry_at?)),

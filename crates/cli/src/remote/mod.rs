@@ -8,7 +8,9 @@
 mod run;
 mod ending;
 mod log;
+mod until_over;
 
 pub use ending::print;
 pub use log::{Stamps, follow as follow_log};
 pub use run::{Ending, Start, follow};
+pub use until_over::until_over;

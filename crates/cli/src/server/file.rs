@@ -1,7 +1,9 @@
 //! `mainspring.toml`. Unknown fields are refused: a misspelt one must not be ignored.
 
+use crate::limits::FileTier;
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -23,6 +25,8 @@ pub struct File {
     pub retention: Option<String>,
     pub drain: Option<String>,
     pub read_timeout: Option<String>,
+    #[serde(default)]
+    pub tiers: BTreeMap<String, FileTier>,
     #[serde(default)]
     pub tls: Tls,
 }

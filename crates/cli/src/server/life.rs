@@ -5,14 +5,13 @@ use super::narrate::{self, Narrator};
 use super::settings::Settings;
 use super::{memory, notify, shown};
 use crate::args::ServerArgs;
-use crate::embedded::{hold, processes_default, share_open_files};
+use crate::embedded::{OpenFiles, hold, processes_default, share_open_files};
 use crate::executors::executors;
 use crate::exit::Exit;
 use crate::out;
 use crate::signals::{Asked, Signals};
 use anyhow::{Context as _, Result, anyhow};
 use clap::ArgMatches;
-use mainspring_core::limits::TOTAL_PERMITS_DEFAULT;
 use mainspring_engine::folder::DataFolder;
 use mainspring_engine::logs::LogPlaces;
 use mainspring_engine::retention::Retention;
@@ -32,6 +31,9 @@ const LAST_COMMIT: Duration = Duration::from_secs(10);
 /// Requests under way may end within this time.
 const DRAIN_REQUESTS: Duration = Duration::from_secs(10);
 
+/// Reads the configuration anew.
+type Again<'a> = dyn Fn() -> Result<Settings> + 'a;
+
 pub fn serve(args: &ServerArgs, matches: &ArgMatches) -> Result<Exit> {
     let settings = Settings::gather(args, matches, processes_default())?;
     if args.print_config {
@@ -45,12 +47,13 @@ pub fn serve(args: &ServerArgs, matches: &ArgMatches) -> Result<Exit> {
         .enable_all()
         .build()
         .context("the asynchronous runtime cannot be started")?;
-    let exit = runtime.block_on(live(settings));
+    let again = || Settings::gather(args, matches, processes_default());
+    let exit = runtime.block_on(live(settings, &again));
     runtime.shutdown_background();
     exit
 }
 
-async fn live(settings: Settings) -> Result<Exit> {
+async fn live(settings: Settings, again: &Again<'_>) -> Result<Exit> {
     let mut signals = Signals::listen()?;
     let Begun { folder: _folder, store, engine, hub, logs, server } = tokio::select! {
         begun = begin(&settings) => begun?,
@@ -73,7 +76,7 @@ async fn live(settings: Settings) -> Result<Exit> {
         let _ = stopping.await;
     }));
     notify::tell("READY=1");
-    let why = until_asked(&mut signals, &engine).await;
+    let why = until_asked(&mut signals, &engine, again).await;
     if why.is_none() {
         engine.start_nothing_more();
         info!("asked to end: no more requests, nothing new starts, running work may end");
@@ -109,9 +112,7 @@ struct Begun {
 
 /// The doors come before the engine: an address that is taken must not cost an attempt.
 async fn begin(settings: &Settings) -> Result<Begun> {
-    let beside = settings.database.value.as_ref().map_or(0, |_| database::POSTGRES_FILES);
-    let doors = settings.listen.value.len() + 1;
-    let files = share_open_files(settings.max_processes.value, doors, beside)?;
+    let files = share(settings)?;
     let (data, url) = (settings.data.value.clone(), settings.database.value.clone());
     let open = move || {
         let folder = hold(&data)?;
@@ -133,19 +134,43 @@ async fn begin(settings: &Settings) -> Result<Begun> {
 }
 
 /// Waits for the end: asked for, or the engine's own, with its reason.
-async fn until_asked(signals: &mut Signals, engine: &Engine) -> Option<Stopped> {
+async fn until_asked(signals: &mut Signals, engine: &Engine, again: &Again<'_>) -> Option<Stopped> {
     loop {
         tokio::select! {
             asked = signals.next() => match asked {
                 Asked::End => return None,
-                Asked::Leave => warn!(
-                    "SIGHUP: limits are read at the start, so nothing changes now; restart the \
-                     server to have a new max_processes"
-                ),
+                Asked::Leave => reload(engine, again),
             },
             stopped = engine.stopped() => return Some(stopped),
         }
     }
+}
+
+/// SIGHUP: limits are read anew, and nothing else is.
+fn reload(engine: &Engine, again: &Again<'_>) {
+    let read = again().and_then(|settings| {
+        let files = share(&settings)?;
+        Ok(settings.limits(files.processes))
+    });
+    match read {
+        Ok(limits) => {
+            let shown: Vec<String> =
+                limits.iter().map(|it| format!("{}={}", it.name, it.bound)).collect();
+            engine.configure(limits);
+            info!(limits = shown.join(" "), "SIGHUP: limits were read anew");
+        }
+        Err(error) => {
+            let error = format!("{error:#}");
+            warn!(error, "SIGHUP: the configuration is wrong: limits stay as they are");
+        }
+    }
+}
+
+/// What the limit on open files leaves room for.
+fn share(settings: &Settings) -> Result<OpenFiles> {
+    let beside = settings.database.value.as_ref().map_or(0, |_| database::POSTGRES_FILES);
+    let doors = settings.listen.value.len() + 1;
+    share_open_files(settings.max_processes.value.max(1), doors, beside)
 }
 
 /// Requests and work under way may end, side by side: nothing new starts while a slow reader is
@@ -205,7 +230,7 @@ async fn end(engine: Arc<Engine>) -> Exit {
 }
 
 async fn start(
-    (settings, max_processes): (&Settings, u32),
+    (settings, processes): (&Settings, u32),
     (folder, store, logs): (&DataFolder, &Arc<dyn Store>, &LogPlaces),
     hub: &Arc<Hub>,
 ) -> Result<Engine> {
@@ -213,10 +238,7 @@ async fn start(
         store: Arc::clone(store),
         logs: logs.clone(),
         scheduler: folder.id(),
-        limits: vec![
-            ("total".to_owned(), TOTAL_PERMITS_DEFAULT.max(max_processes)),
-            ("executor:process".to_owned(), max_processes),
-        ],
+        limits: settings.limits(processes),
         load: Load::All,
         observer: Arc::new(Narrator(Arc::clone(hub))),
         store_patience: None,

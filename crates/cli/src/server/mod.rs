@@ -1,6 +1,6 @@
 //! `mainspring server`: from flags, environment and a file to a server at work, and to its end.
 
-mod file;
+pub mod file;
 mod settings;
 mod shown;
 mod narrate;

@@ -1,13 +1,16 @@
 //! Each setting with its origin: flags over environment over file over default.
 
 use super::file::{self, File};
-use crate::args::{DATA_DEFAULT, KeptArgs, ServerArgs, variable_name};
+use crate::args::{DATA_DEFAULT, KeptArgs, LimitArgs, ServerArgs, variable_name};
 use crate::data;
+use crate::limits::{self, Tiers};
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use mainspring_core::kernel::limit::{Bound, LimitSetting};
 use mainspring_core::spec::duration;
 use mainspring_core::time::Span;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -48,6 +51,8 @@ pub struct Settings {
     pub database: Setting<Option<String>>,
     pub workdir: Setting<PathBuf>,
     pub max_processes: Setting<u32>,
+    /// By name; the limit on processes is what `max_processes` says.
+    pub tiers: BTreeMap<String, Setting<Bound>>,
     pub pass_env: Setting<Vec<String>>,
     pub secrets_dir: Setting<PathBuf>,
     pub insecure: Setting<bool>,
@@ -88,6 +93,43 @@ impl Given<'_> {
             self.pick("data", args.data.clone(), file.data.clone(), DATA_DEFAULT.into()),
             self.pick("database", url, in_file, None),
         )
+    }
+
+    /// Each name for itself: what is given wins over the file.
+    fn tiers(&self, args: &LimitArgs, file: &File) -> Result<BTreeMap<String, Setting<Bound>>> {
+        let given: Tiers = args.tiers.iter().cloned().collect();
+        let in_file = limits::in_file(file)?;
+        let names: BTreeSet<String> = given.keys().chain(in_file.keys()).cloned().collect();
+        let setting = |name: String| {
+            let (given, in_file) = (given.get(&name).copied(), in_file.get(&name).copied());
+            let setting = self.pick("tiers", given, in_file, Bound::of(0));
+            (name, setting)
+        };
+        Ok(names.into_iter().map(setting).collect())
+    }
+
+    /// By whichever of its two names it was said.
+    fn processes(
+        &self,
+        (args, file): (&ServerArgs, &File),
+        tiers: &BTreeMap<String, Setting<Bound>>,
+        default: u32,
+    ) -> Result<Setting<u32>> {
+        let tier = tiers.get(limits::PROCESSES);
+        let as_tier = tier.map(|tier| (limits::PROCESSES.to_owned(), tier.value));
+        limits::processes(
+            args.max_processes.or(file.max_processes),
+            &as_tier.into_iter().collect(),
+        )?;
+        let given = args.max_processes.map(NonZeroU32::get);
+        let in_file = file.max_processes.map(NonZeroU32::get);
+        let picked = self.pick("max_processes", given, in_file, default);
+        Ok(match tier {
+            Some(tier) if picked.origin == Origin::Default => {
+                Setting { value: tier.value.limit, origin: tier.origin.clone() }
+            }
+            _ => picked,
+        })
     }
 
     fn pick_span(
@@ -131,15 +173,16 @@ impl Settings {
         let (data, database) = given.places(&args.kept, &file);
         let here = std::env::current_dir().context("the current directory is gone")?;
         let listen = LISTEN_DEFAULT.parse().expect("an address");
-        let max = args.max_processes.map(NonZeroU32::get);
-        let in_file = file.max_processes.map(NonZeroU32::get);
+        let tiers = given.tiers(&args.limits, &file)?;
+        let max_processes = given.processes((args, &file), &tiers, processes)?;
         let beside = data::secrets_dir(&data.value);
         let settings = Self {
             listen: given.pick("listen", list(&args.listen), file.listen, vec![listen]),
             data,
             database,
             workdir: given.pick("workdir", args.workdir.clone(), file.workdir, here),
-            max_processes: given.pick("max_processes", max, in_file, processes),
+            max_processes,
+            tiers,
             pass_env: given.pick("pass_env", list(&args.pass_env), file.pass_env, Vec::new()),
             secrets_dir: given.pick(
                 "secrets_dir",
@@ -177,6 +220,14 @@ impl Settings {
         };
         settings.check()?;
         Ok(settings)
+    }
+
+    /// What the engine is told, where so many processes are possible.
+    pub fn limits(&self, possible: u32) -> Vec<LimitSetting> {
+        let tiers: Tiers = self.tiers.iter().map(|(name, it)| (name.clone(), it.value)).collect();
+        let is_said = self.max_processes.origin != Origin::Default;
+        let wanted = is_said.then_some(self.max_processes.value);
+        limits::settings(&tiers, limits::of_processes(&tiers, wanted, possible))
     }
 
     fn check(&self) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use super::settings::{Setting, Settings};
 use crate::masked;
+use mainspring_core::kernel::limit::Bound;
 use std::fmt::{Display, Write as _};
 
 pub fn shown(settings: &Settings) -> String {
@@ -21,6 +22,12 @@ pub fn shown(settings: &Settings) -> String {
     line(&mut text, "retention", &s.retention, quoted);
     line(&mut text, "drain", &s.drain, quoted);
     line(&mut text, "read_timeout", &s.read_timeout, quoted);
+    if !s.tiers.is_empty() {
+        text.push_str("\n[tiers]\n");
+    }
+    for (name, tier) in &s.tiers {
+        line(&mut text, &quoted(name), tier, tier_shown);
+    }
     if let (Some(certificate), Some(key)) = (&s.tls_certificate.value, &s.tls_key.value) {
         text.push_str("\n[tls]\n");
         line(&mut text, "certificate", &s.tls_certificate, |_| quoted(&certificate.display()));
@@ -31,6 +38,13 @@ pub fn shown(settings: &Settings) -> String {
 
 fn line<T>(text: &mut String, name: &str, setting: &Setting<T>, show: impl Fn(&T) -> String) {
     let _ = writeln!(text, "{name} = {} # {}", show(&setting.value), setting.origin);
+}
+
+fn tier_shown(bound: &Bound) -> String {
+    match bound.rate {
+        None => bound.limit.to_string(),
+        Some(rate) => format!("{{ limit = {}, rate = {} }}", bound.limit, quoted(&rate)),
+    }
 }
 
 fn quoted(value: &impl Display) -> String {

@@ -4,6 +4,7 @@ use crate::door::begin;
 use crate::http::connect;
 use crate::rig::{Bench, PATIENCE, task};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::Stdio;
@@ -64,12 +65,32 @@ fn nothing_starts_while_a_request_is_waited_for_and_a_second_signal_is_heard() {
 }
 
 #[test]
-fn a_hangup_changes_nothing_and_says_so() {
+fn a_hangup_reads_limits_anew_and_a_wrong_file_changes_nothing() {
     let bench = Bench::with(CHAIN);
-    let (mut server, _) = begin(&bench, &["--listen", "127.0.0.1:0"]);
+    bench.write("mainspring.toml", "[tiers]\nheavy = 1\n");
+    let (mut server, _) = begin(&bench, &["--listen", "127.0.0.1:0", "--tier", "light=5@9/1m"]);
+    bench.run(&["tiers"]).is(0).prints("heavy").prints("9/1m");
+    bench.write("mainspring.toml", "[tiers]\nheavy = 7\ntotal = 3\n");
     server.signal(Signal::HUP);
-    server.until("limits are read at the start");
-    bench.run(&["apply", "w.yaml"]).is(0);
+    server.until("limits were read anew");
+    let tiers = bench.run(&["tiers", "-o", "json"]).is(0).json();
+    let limit = |tiers: &Value, name: &str| {
+        let items = tiers["items"].as_array().expect("a list").iter();
+        items.clone().find(|tier| tier["name"] == name).map(|tier| tier["limit"].clone())
+    };
+    assert_eq!(limit(&tiers, "heavy"), Some(7.into()));
+    assert_eq!(limit(&tiers, "total"), Some(3.into()));
+    assert_eq!(limit(&tiers, "light"), Some(5.into()));
+    bench.write("mainspring.toml", "[tiers]\nheavy = -7\n");
+    server.signal(Signal::HUP);
+    server.until("limits stay as they are");
+    bench.run(&["tiers", "set", "heavy", "--limit", "2"]).is(0).prints("tier heavy: 2 at once");
+    bench.write("mainspring.toml", "[tiers]\nheavy = 8\n");
+    server.signal(Signal::HUP);
+    server.until("limits were read anew");
+    let tiers = bench.run(&["tiers", "-o", "json"]).is(0).json();
+    assert_eq!(limit(&tiers, "heavy"), Some(2.into()), "what was set wins");
+    assert_eq!(limit(&tiers, "total"), Some(1_000.into()));
     server.signal(Signal::TERM);
     server.done().is(0);
 }

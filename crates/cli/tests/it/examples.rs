@@ -84,6 +84,23 @@ fn map_reduce() {
     assert_eq!(run["run"]["output"], most);
 }
 
+/// Somebody has to say yes, from another process.
+#[test]
+fn approval() {
+    let bench = Bench::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/approval.yaml");
+    let file = root.to_str().expect("UTF-8");
+    bench.run(&["validate", file]).is(0).prints("valid");
+    let mut run = bench.start(&["run", file]);
+    run.until("waiting    review for an approval: Release version 1.4.2?");
+    let waiting = bench.run(&["approvals", "-o", "json"]).is(0).json();
+    assert_eq!(waiting["items"][0]["message"], "Release version 1.4.2?");
+    bench.run(&["approve", "last", "review", "--comment", "fine"]).is(0).prints("success");
+    run.done().is(0).prints("success");
+    let output = bench.show("last")["run"]["output"].clone();
+    assert_eq!(output, serde_json::json!({ "version": "1.4.2", "approved_by": "owner" }));
+}
+
 #[test]
 fn no_example_is_left_out() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
@@ -96,6 +113,7 @@ fn no_example_is_left_out() {
     assert_eq!(
         names,
         [
+            "approval.yaml",
             "etl-foreach.yaml",
             "etl-retries.yaml",
             "hello.yaml",

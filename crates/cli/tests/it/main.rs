@@ -7,6 +7,7 @@
 
 mod rig;
 mod door;
+mod waits;
 mod wire;
 mod http;
 mod examples;
@@ -42,6 +43,8 @@ mod descriptors;
 mod moments;
 mod damage;
 mod remote;
+mod anew;
+mod limited;
 mod fan_kills;
 mod fanned_out;
 mod secrets;

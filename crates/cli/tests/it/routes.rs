@@ -21,6 +21,16 @@ tasks:
 outputs: { all: '${{ tasks.a.output }}' }
 ";
 
+/// A signal, an approval, and two of a kind.
+const WAITS: &str = "\
+name: waits
+tasks:
+  a: { wait: { signal: go } }
+  b: { approval: { message: 'Really?' } }
+  c: { parallel: 2, approval: { message: 'Really, ${{ index }}?', on_reject: continue } }
+outputs: { a: '${{ tasks.a.output }}', c: '${{ tasks.c.output.map(one, one.approved) }}' }
+";
+
 /// Asks, and remembers what was asked.
 struct Driver<'a> {
     served: &'a Served,
@@ -67,12 +77,21 @@ fn workflows_and_runs(driver: &mut Driver<'_>) -> String {
     driver.ask("GET /workflows/{name}", &["w"], "", 200);
     driver.ask("GET /workflows/{name}/versions", &["w"], "", 200);
     driver.ask("GET /workflows/{name}/versions/{number}", &["w", "1"], "", 200);
+    driver.ask("GET /workflows/{name}/versions/{number}/graph", &["w", "1"], "", 200);
     driver.ask("GET /workflows/{name}/diff?from=1&to=1", &["w"], "", 200);
     let run = driver.ask("POST /workflows/{name}/runs", &["w"], "{}", 202).json();
     let id = run["id"].as_str().expect("an id").to_owned();
     assert_eq!(driver.served.bench.hear("up"), "up\n");
     driver.ask("GET /runs", &[], "", 200);
     driver.ask("GET /runs/{id}", &[&id], "", 200);
+    driver.ask(
+        "POST /runs/{id}/tasks",
+        &[&id],
+        "tasks: { more: { noop: {}, depends_on: [b] } }",
+        201,
+    );
+    let graph = driver.ask("GET /runs/{id}/graph", &[&id], "", 200).json();
+    assert_eq!(graph["tasks"][2]["name"], "more");
     driver.ask("GET /runs/{id}/attempts", &[&id], "", 200);
     driver.ask("GET /runs/{id}/tasks", &[&id], "", 200);
     driver.ask("GET /runs/{id}/tasks/{name}", &[&id, "a"], "", 200);
@@ -100,6 +119,16 @@ fn orders(driver: &mut Driver<'_>, id: &str) {
     assert_eq!(driver.served.bench.hear("up"), "up\n");
     driver.ask("POST /runs/{id}/cancel?force=true", &[id], "", 200);
     ended(driver);
+    let anew = driver.ask("POST /runs/{id}/rerun", &[id], r#"{"from": "a"}"#, 202).json();
+    assert_eq!(anew["retry_of"], id);
+    assert_eq!(driver.served.bench.hear("up"), "up\n");
+    let anew = anew["id"].as_str().expect("an id");
+    driver.ask("POST /runs/{id}/cancel?force=true", &[anew], "", 200);
+    driver.served.bench.run(&["watch", anew]).is(130);
+    let body = r#"{"action": "cancel", "filter": {"workflow": "w"}}"#;
+    let bulk = driver.ask("POST /runs/bulk", &[], body, 202).json();
+    let bulk = bulk["id"].as_str().expect("an id").to_owned();
+    driver.ask("GET /runs/bulk/{bulk}", &[&bulk], "", 200);
     driver.ask("DELETE /workflows/{name}", &["w"], "", 204);
 }
 
@@ -126,6 +155,32 @@ fn fan_outs(driver: &mut Driver<'_>) {
     assert_eq!(list.json(), serde_json::json!([0, 1]));
     let output = driver.ask("GET /runs/{id}/output", &[&id], "", 200);
     assert_eq!(output.json(), serde_json::json!({"all": [0, 1]}));
+}
+
+fn tiers(driver: &mut Driver<'_>) {
+    driver.ask("PUT /tiers", &[], r#"{"name": "gpu", "limit": 3}"#, 200);
+    driver.ask("GET /tiers", &[], "", 200);
+}
+
+fn waits(driver: &mut Driver<'_>) {
+    driver.ask("POST /workflows", &[], WAITS, 201);
+    let run = driver.ask("POST /workflows/{name}/runs", &["waits"], "{}", 202).json();
+    let id = run["id"].as_str().expect("an id").to_owned();
+    driver.ask("POST /runs/{id}/signal", &[&id], r#"{"key": "go", "value": 7}"#, 200);
+    let listed = |driver: &mut Driver<'_>| {
+        let list = driver.ask("GET /approvals", &[], "", 200).json();
+        list["items"].as_array().map_or(0, Vec::len)
+    };
+    while listed(driver) < 3 {}
+    let path = "POST /runs/{id}/tasks/{name}/approve";
+    let task = driver.ask(path, &[&id, "b"], r#"{"comment": "fine"}"#, 200).json();
+    assert_eq!(task["output"]["approved"], true);
+    driver.ask("POST /runs/{id}/tasks/{name}/reject?index=1", &[&id, "c"], "", 200);
+    driver.ask("POST /runs/{id}/tasks/{name}/approve?index=0", &[&id, "c"], "", 200);
+    driver.served.bench.run(&["watch", &id]).is(0);
+    assert_eq!(listed(driver), 0);
+    let output = driver.ask("GET /runs/{id}/output", &[&id], "", 200).json();
+    assert_eq!(output, serde_json::json!({"a": 7, "c": [true, false]}));
 }
 
 fn people(driver: &mut Driver<'_>) {
@@ -168,6 +223,8 @@ fn every_operation_is_driven_through_the_socket() {
         let id = workflows_and_runs(&mut driver);
         orders(&mut driver, &id);
         fan_outs(&mut driver);
+        waits(&mut driver);
+        tiers(&mut driver);
         people(&mut driver);
         assert_eq!(driver.driven, described(&served), "on {base:?}");
     }

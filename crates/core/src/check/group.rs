@@ -52,7 +52,15 @@ fn contradictions(row: &TaskRow, seen: &Seen) -> [(bool, &'static str); 6] {
         let lacks = (row.fact == Fact::Open || seen.rows > 0, "and does not say how far it is");
         return [lacks, none, none, none, none, none];
     };
-    let counts = |it: &Group| [it.success, it.failed, it.cancelled, it.delayed, it.held];
+    if group.copied {
+        let none = (false, "");
+        let wrong = row.fact != Fact::Success || !group.is_through();
+        let strange = (wrong, "and is said to be copied, which only a success is");
+        let stray = (seen.rows > 0, "and is copied, and has rows of instances all the same");
+        return [strange, stray, none, none, none, none];
+    }
+    let counts =
+        |it: &Group| [it.success, it.failed, it.cancelled, it.delayed, it.held, it.waiting];
     [
         (group.next > group.count, "and has opened more instances than it has"),
         (seen.rows != group.next, "and has not as many rows of instances as it has opened"),

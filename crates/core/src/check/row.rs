@@ -17,16 +17,17 @@ pub(super) fn check(task: &Task, row: &TaskRow) -> Vec<Violation> {
 }
 
 /// Each with what would have to be said of it.
-fn contradictions(task: &Task, row: &TaskRow) -> [(bool, &'static str); 11] {
+fn contradictions(task: &Task, row: &TaskRow) -> [(bool, &'static str); 12] {
     let attempt = row.attempt.as_ref();
-    let is_live = row.fact.is_live();
+    let is_parked = row.fact == Fact::Waiting;
+    let is_live = row.fact.is_live() || is_parked;
     let is_at_work = attempt.is_some_and(|attempt| attempt.end.is_none());
-    let good = [AttemptEnd::Success, AttemptEnd::Cached];
+    let good = [AttemptEnd::Success, AttemptEnd::Cached, AttemptEnd::Copied];
     let end = attempt.and_then(|attempt| attempt.end.as_ref());
     let is_success = end.is_some_and(|end| good.contains(end));
     let started = attempt.is_some_and(|attempt| attempt.started_at.is_some());
     let finished = attempt.is_some_and(|attempt| attempt.finished_at.is_some());
-    let has_executor = task.action.executor().is_some();
+    let has_executor = task.action.executor().is_some() || task.control().is_some();
     [
         (
             (row.task.index.is_some() || row.group.is_some()) && task.fan_out.is_none(),
@@ -41,8 +42,13 @@ fn contradictions(task: &Task, row: &TaskRow) -> [(bool, &'static str); 11] {
             "and its attempt's end has no moment, or its moment no end",
         ),
         (
-            row.until.is_some() != (row.fact == Fact::Delayed),
-            "and the moment it waits for belongs to a delayed task, and to no other",
+            row.until.is_some() != (row.fact == Fact::Delayed)
+                && !(is_parked && row.until.is_some()),
+            "and the moment it waits for belongs to a delayed or parked task, and to no other",
+        ),
+        (
+            row.awaited().is_some() != is_parked || is_parked && task.control().is_none(),
+            "and what it waits for belongs to a parked control task, and to no other",
         ),
         (
             row.settled_at.is_some() != row.fact.is_settled(),

@@ -10,11 +10,13 @@ use crate::kernel::fact::Fact;
 use crate::kernel::permits::Limits;
 use crate::kernel::row::{AttemptRow, Counts, LogSize, RunHead, RunProgress, RunStatus, TaskRow};
 use crate::kernel::rows;
+use crate::kernel::wait::ApprovalPlace;
 use crate::plan::dag::outcome::outcome;
 use crate::spec::definition::Definition;
 use crate::time::Timestamp;
 use crate::view::words::words;
-use crate::world::blueprint::{Age, Blueprint};
+use crate::world::blueprint::Blueprint;
+use crate::world::parked::approval_place;
 use crate::world::run::{Run, count};
 use std::sync::Arc;
 
@@ -27,6 +29,8 @@ pub struct Rows<'a> {
     /// Superseded attempts.
     pub attempts: &'a [AttemptRow],
     pub logs: &'a [(AttemptId, LogSize)],
+    /// Where its approvals are in the list of those that wait, by task.
+    pub approvals: &'a [ApprovalPlace],
 }
 
 /// What of a run is not as promised. `definition` is the version it is pinned to.
@@ -44,7 +48,9 @@ pub fn check(definition: &Arc<Definition>, stored: Rows<'_>) -> Vec<Violation> {
     }
     found.extend(group::check(definition, stored.tasks));
     found.extend(history::check(definition, stored));
-    let blueprint = Blueprint::new(Arc::clone(definition), Age::Newest, &mut Limits::default());
+    found.extend(listed(stored));
+    let blueprint =
+        Blueprint::new(Arc::clone(definition), stored.head.version, &mut Limits::default());
     let (head, progress) = (Arc::new(stored.head.clone()), stored.progress.clone());
     let run = Run::new(head, progress, Arc::new(blueprint), kept);
     found.extend(stamp(&run.progress));
@@ -59,6 +65,17 @@ pub fn check(definition: &Arc<Definition>, stored: Rows<'_>) -> Vec<Violation> {
 fn unknown_task(row: &TaskRow) -> Violation {
     let what = format!("there is a row of task number {}, which it has not", row.task.no.0);
     Violation::new(Promise::Tasks, what)
+}
+
+/// What waits for a person is in the list of that, and nothing else.
+fn listed(stored: Rows<'_>) -> Option<Violation> {
+    let key = stored.head.key;
+    let waiting = stored.tasks.iter().filter_map(|row| approval_place(key, row));
+    let is_right = waiting.eq(stored.approvals.iter().copied());
+    (!is_right).then(|| {
+        let what = "what waits for an approval is not what the list of approvals says";
+        Violation::new(Promise::Approvals, what)
+    })
 }
 
 /// Stamps begin with 1, and the next one must fit into 63 bits.
@@ -82,9 +99,9 @@ fn counts(run: &Run) -> Option<Violation> {
 }
 
 fn shown(counts: Counts) -> String {
-    let Counts { total, live, success, failed, cancelled, skipped } = counts;
+    let Counts { total, live, waiting, success, failed, cancelled, skipped } = counts;
     format!(
-        "{total} in all: {live} live, {success} success, {failed} failed, {cancelled} cancelled, \
+        "{total} in all: {live} live, {waiting} waiting, {success} success, {failed} failed, {cancelled} cancelled, \
          {skipped} skipped"
     )
 }
@@ -160,8 +177,10 @@ fn moves(run: &Run) -> bool {
         Fact::Dispatched | Fact::Running | Fact::Open => true,
         Fact::Delayed => run.rows.get(no).is_some_and(|row| row.until.is_some()),
         Fact::None => run.rows.is_held(no) || run.plan.is_open(no),
-        // Nothing here parks a task or finalizes one: nobody would ever wake it.
-        Fact::Waiting | Fact::WorkerDone => false,
+        // Its time comes, or somebody sends or decides what it waits for.
+        Fact::Waiting => run.rows.get(no).is_some_and(|row| row.awaited().is_some()),
+        // Nothing here finalizes a task: nobody would ever wake it.
+        Fact::WorkerDone => false,
         Fact::Success | Fact::Failed | Fact::Cancelled | Fact::Skipped => false,
     })
 }

@@ -60,6 +60,10 @@ promises! {
     /// Attempts are numbered without gaps, and those before the last have ended.
     Attempts = "attempts",
         "the run's history is incomplete, nothing else; please report it";
+    /// The list of approvals names what waits for one.
+    Approvals = "approvals",
+        "`approvals` shows too much or too little; `show` tells what a run waits for, and \
+         `approve` works all the same";
     /// Logs belong to attempts, and are within limits.
     Logs = "logs",
         "the log is all that is concerned; please report it";

@@ -4,6 +4,7 @@ use super::desk::{Desk, Stop, scope};
 use super::fan::fan;
 use super::list::list;
 use super::outputs::{Outputs, OutputsError};
+use super::park::parking;
 use super::question::{Answer, Asked, Instance, Question};
 use crate::error::{ErrorClass, TaskError};
 use crate::expr::{Known, Scope};
@@ -24,7 +25,7 @@ pub fn work_out(question: &Question, outputs: &dyn Outputs) -> Result<Answer, Ou
                 count: *count,
                 items: items.clone(),
             });
-            desk.noops(*task, instances)
+            desk.instances(*task, instances)
         }
         Asked::List { task, count } => list(&desk, *task, *count),
         Asked::RunOutput => desk.run_output(),
@@ -35,6 +36,19 @@ pub fn work_out(question: &Question, outputs: &dyn Outputs) -> Result<Answer, Ou
         Err(Stop::Outputs(OutputsError::Lost(what))) => Ok(Answer::Failed(lost(what))),
         Err(Stop::Outputs(later)) => Err(later),
     }
+}
+
+/// The failure of one is its own; that something is out of reach is everybody's.
+fn each<T>(
+    results: impl Iterator<Item = Result<T, Stop>>,
+) -> Result<Vec<Result<T, TaskError>>, Stop> {
+    let own = |result| match result {
+        Ok(good) => Ok(Ok(good)),
+        Err(Stop::Failed(error)) => Ok(Err(error)),
+        Err(Stop::Outputs(OutputsError::Lost(what))) => Ok(Err(lost(what))),
+        Err(later) => Err(later),
+    };
+    results.map(own).collect()
 }
 
 fn lost(what: String) -> TaskError {
@@ -54,6 +68,7 @@ impl Desk<'_> {
         match (&task.fan_out, &task.action) {
             (Some(_), _) => fan(self, no),
             (None, Action::Noop) => self.noop(task, &known.scope()).map(Answer::Noop),
+            (None, Action::Control(control)) => parking(control, &known.scope()).map(Answer::Park),
             (None, _) => Ok(Answer::Go),
         }
     }
@@ -65,26 +80,24 @@ impl Desk<'_> {
         Ok(self.outputs.keep(self.around.run, output)?)
     }
 
-    fn noops(
+    fn instances(
         &self,
         no: TaskNo,
-        mut instances: impl Iterator<Item = Instance>,
+        instances: impl Iterator<Item = Instance>,
     ) -> Result<Answer, Stop> {
         let task = self.around.definition.task(no);
         // What instances have in common is read once.
         let known = Known::new(self);
-        let outcome = |instance: Instance| match self.noop(task, &scope(&known, Some(&instance))) {
-            Ok(output) => Ok(Ok(output)),
-            Err(Stop::Failed(error)) => Ok(Err(error)),
-            Err(Stop::Outputs(OutputsError::Lost(what))) => Ok(Err(lost(what))),
-            Err(later) => Err(later),
-        };
-        instances
-            .try_fold(Vec::new(), |mut outcomes, instance| {
-                outcomes.push(outcome(instance)?);
-                Ok(outcomes)
-            })
-            .map(Answer::Noops)
+        match &task.action {
+            Action::Control(control) => {
+                let park = |it: Instance| parking(control, &scope(&known, Some(&it)));
+                each(instances.map(park)).map(Answer::Parks)
+            }
+            _ => {
+                let noop = |it: Instance| self.noop(task, &scope(&known, Some(&it)));
+                each(instances.map(noop)).map(Answer::Noops)
+            }
+        }
     }
 
     fn run_output(&self) -> Result<Answer, Stop> {

@@ -6,6 +6,7 @@ use crate::items::Items;
 use crate::json::Json;
 use crate::output::Output;
 use crate::spec::definition::Definition;
+use crate::time::{Span, Timestamp};
 use crate::view::word::Word;
 use std::ops::Range;
 use std::sync::Arc;
@@ -65,12 +66,25 @@ pub enum Asked {
     Opening(TaskNo),
     /// The items of a group that is open already.
     Items(TaskNo),
-    /// The outputs of these instances of a group of noops.
+    /// What becomes of these instances of a group that nobody carries out: what noops put out,
+    /// what control tasks wait for.
     Noops { task: TaskNo, indexes: Range<u32>, count: u32, items: Option<Arc<Items>> },
     /// The outputs of a group's instances, as one list.
     List { task: TaskNo, count: u32 },
     /// What the run as a whole puts out.
     RunOutput,
+}
+
+/// What a control task waits for, values put in.
+#[derive(Clone, Debug)]
+pub enum Parking {
+    /// From when it is parked.
+    For(Span),
+    Until(Timestamp),
+    /// The signal with this key.
+    Signal(Arc<str>),
+    /// Somebody who answers this.
+    Approval(Box<str>),
 }
 
 #[derive(Clone, Debug)]
@@ -86,8 +100,12 @@ pub enum Answer {
         count: u32,
         items: Option<Arc<Items>>,
     },
+    /// A control task, and what it waits for.
+    Park(Parking),
     /// One for each index that was asked for, in order.
     Noops(Vec<Result<Output, TaskError>>),
+    /// The same for control tasks.
+    Parks(Vec<Result<Parking, TaskError>>),
     /// A list of outputs, or the run's.
     Value(Output),
     Failed(TaskError),

@@ -2,6 +2,7 @@
 
 use crate::expr::Expr;
 use crate::items::Items;
+use crate::spec::control::Control;
 use crate::spec::definition::{
     Action, Definition, Each, FanOut, OnFailure, Path, Task, Times, When,
 };
@@ -19,6 +20,8 @@ pub struct Node<'d> {
     pub name: &'d str,
     pub description: Option<&'d str>,
     pub kind: Kind,
+    /// What it waits for, if it does nothing else.
+    pub waits: Option<&'static str>,
     pub tier: Option<&'d str>,
     /// A *finally*: it runs however the tasks before it ended.
     pub on_failure: OnFailure,
@@ -78,6 +81,7 @@ impl<'d> Node<'d> {
                 Action::Noop => Kind::Noop,
                 _ => Kind::Process,
             },
+            waits: task.control().map(Control::word),
             tier: task.tier.as_deref(),
             on_failure: task.on_failure,
             allow_failure: task.allow_failure,
@@ -88,7 +92,8 @@ impl<'d> Node<'d> {
 
     /// What is said about the task below its name, shortest first.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes: Vec<String> = self.fan_out.iter().cloned().collect();
+        let mut notes: Vec<String> = self.waits.iter().map(|&waits| waits.to_owned()).collect();
+        notes.extend(self.fan_out.iter().cloned());
         notes.extend(self.condition.map(|condition| format!("if {}", shortened(condition))));
         notes.extend(self.tier.map(|tier| format!("tier {tier}")));
         if self.on_failure == OnFailure::Run {

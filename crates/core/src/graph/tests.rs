@@ -13,6 +13,7 @@ fn graph(tasks: usize, pairs: &[(usize, usize)]) -> Graph<'static> {
         name: "task",
         description: None,
         kind: Kind::Process,
+        waits: None,
         tier: None,
         on_failure: OnFailure::Skip,
         allow_failure: false,

@@ -22,13 +22,25 @@ pub struct Group {
     pub delayed: u32,
     #[serde(default)]
     pub held: u32,
+    /// Parked, held or not.
+    #[serde(default)]
+    pub waiting: u32,
     /// The highest attempt number that an instance has used.
     pub attempts: u32,
     /// Numbers up to this one were used before the group was sent back: instances go on after it.
     pub numbered_from: u32,
+    /// The same for signals: the newest that an instance took, and the newest that was taken
+    /// before the group was sent back.
+    #[serde(default)]
+    pub taken: u32,
+    #[serde(default)]
+    pub taken_from: u32,
     /// No more instances are opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed: Option<Closed>,
+    /// Taken over from another run, in which the rows of its instances are.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub copied: bool,
 }
 
 /// Why a group opens no more instances.

@@ -4,9 +4,12 @@
 pub mod fact;
 pub mod row;
 pub mod group;
+pub mod wait;
 pub mod cache;
 pub mod rows;
 pub mod record;
 pub mod transition;
 pub mod again;
+pub mod limit;
+pub mod ledger;
 pub mod permits;

@@ -5,6 +5,7 @@ use crate::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskRef};
 use crate::json::Json;
 use crate::kernel::fact::Fact;
 use crate::kernel::group::Group;
+use crate::kernel::wait::{Awaited, Wait};
 use crate::output::Output;
 use crate::time::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,16 @@ pub struct VersionRow {
     pub hash: [u8; 32],
     pub text: Arc<str>,
     pub created_at: Timestamp,
+}
+
+/// Tasks that were added to a run, append-only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdditionRow {
+    /// From 1, in the order in which they were added.
+    pub number: u32,
+    pub text: Arc<str>,
+    pub by: String,
+    pub at: Timestamp,
 }
 
 /// A workflow by name: which version is its latest, and whether people still see it.
@@ -50,6 +61,10 @@ pub struct RunHead {
     /// Where its processes run, unless a task says otherwise.
     pub workdir: String,
     pub parent: Option<RunId>,
+    /// The run that it runs anew.
+    pub retry_of: Option<RunId>,
+    /// The key of its concurrency group, if its workflow has one.
+    pub group: Option<Arc<str>>,
     pub created_at: Timestamp,
 }
 
@@ -72,6 +87,10 @@ pub struct RunProgress {
     pub error: Option<RunError>,
     /// What the definition's `outputs` came to; set only by success.
     pub output: Option<Output>,
+    /// The number of the last signal that it got.
+    pub signals: u32,
+    /// The number of the last addition to its tasks.
+    pub additions: u32,
     pub counts: Counts,
 }
 
@@ -145,6 +164,9 @@ pub struct Counts {
     pub total: u32,
     /// Dispatched or running.
     pub live: u32,
+    /// Parked.
+    #[serde(default)]
+    pub waiting: u32,
     pub success: u32,
     pub failed: u32,
     pub cancelled: u32,
@@ -224,7 +246,7 @@ impl Cancelled {
 pub struct TaskRow {
     pub task: TaskRef,
     pub fact: Fact,
-    /// Set exactly while the fact is `Delayed`.
+    /// Set exactly while the fact is `Delayed`, and while it is `Waiting` if that has an end.
     pub until: Option<Timestamp>,
     /// Attempt numbers used so far; they go on after a retry by a person.
     pub attempts: u32,
@@ -251,6 +273,8 @@ pub struct TaskRow {
     pub error: Option<Box<TaskError>>,
     /// Set exactly on the row of a fan-out task, from its opening on.
     pub group: Option<Box<Group>>,
+    /// Set on the row of a control task from its first start on.
+    pub wait: Option<Box<Wait>>,
 }
 
 /// One try at a task.
@@ -271,6 +295,8 @@ pub enum AttemptEnd {
     Success,
     /// A former success under the same cache key was taken instead.
     Cached,
+    /// It succeeded in another run, which this one was begun from: nothing ran here.
+    Copied,
     Failed(Box<TaskError>),
     /// Stopped by a cancel or for a pause.
     Cancelled,
@@ -337,6 +363,12 @@ impl TaskRow {
             output: None,
             error: None,
             group: None,
+            wait: None,
         }
+    }
+
+    /// What it waits for, while it is parked.
+    pub fn awaited(&self) -> Option<&Awaited> {
+        self.wait.as_ref()?.on.as_ref()
     }
 }

@@ -12,6 +12,11 @@ impl Rows {
         Self(vec![None; task_count])
     }
 
+    /// Makes room for tasks that were added.
+    pub fn grow(&mut self, task_count: usize) {
+        self.0.resize(self.0.len().max(task_count), None);
+    }
+
     pub fn get(&self, no: TaskNo) -> Option<&TaskRow> {
         self.0.get(no.position())?.as_deref()
     }

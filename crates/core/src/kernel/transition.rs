@@ -31,6 +31,8 @@ events! {
     DecidedSuccess = "decided_success",
     /// Decided without an attempt: a bad reference, condition or template.
     DecidedFailure = "decided_failure",
+    /// Its success in another run was taken over.
+    Copied = "copied",
     /// A fan-out task opened, with at least one instance.
     GroupOpened = "group_opened",
     /// Some instances of a group were asked for again.
@@ -106,6 +108,7 @@ pub const fn transition(fact: Fact, event: Event) -> Result<Fact, Inapplicable> 
         // Delayed: an instance without an attempt, asked for again.
         (None | Delayed, Event::DecidedSuccess) => Ok(Success),
         (None | Delayed, Event::DecidedFailure) => Ok(Failed),
+        (None, Event::Copied) => Ok(Success),
         (None, Event::GroupOpened) => Ok(Open),
         (Failed | Cancelled, Event::GroupReopened) => Ok(Open),
         (Failed | Cancelled, Event::InstanceRetried) => Ok(Delayed),
@@ -128,7 +131,9 @@ pub const fn transition(fact: Fact, event: Event) -> Result<Fact, Inapplicable> 
             Err(if fact.is_settled() { Inapplicable::NotFailed } else { Inapplicable::NotSettled })
         }
         (Success | Failed | Cancelled | Skipped, _) => Err(Inapplicable::Settled),
-        (Delayed, Event::ConditionFalse | Event::GroupOpened) => Err(Inapplicable::Begun),
+        (Delayed, Event::ConditionFalse | Event::Copied | Event::GroupOpened) => {
+            Err(Inapplicable::Begun)
+        }
         (
             Dispatched | Running | Waiting | WorkerDone | Open,
             Event::Dispatched
@@ -136,6 +141,7 @@ pub const fn transition(fact: Fact, event: Event) -> Result<Fact, Inapplicable> 
             | Event::ConditionFalse
             | Event::DecidedSuccess
             | Event::DecidedFailure
+            | Event::Copied
             | Event::GroupOpened,
         ) => Err(Inapplicable::Begun),
         (Running, Event::Started | Event::StartRefused) => Err(Inapplicable::Started),

@@ -1,11 +1,13 @@
 //! What a workflow's text means once it has been checked: plain data, names resolved to
 //! numbers, every default filled in.
 
+use super::control::Control;
 use super::output::OutputSchema;
 use crate::error::ErrorClass;
 use crate::expr::{Expr, ShellLine, Text, Tree};
 use crate::ids::TaskNo;
 use crate::json::Json;
+use crate::kernel::limit::Bound;
 use crate::output::Output;
 use crate::time::Span;
 use crate::work::{ArtifactWanted, ExecutorKind};
@@ -23,13 +25,37 @@ pub struct Definition {
     /// Of the whole run, from its last opening.
     pub timeout: Option<Span>,
     /// The workflow's own tiers: they bound all its runs together.
-    pub tiers: BTreeMap<Arc<str>, u32>,
+    pub tiers: BTreeMap<Arc<str>, Bound>,
+    /// How many of its runs may be active at once; the latest version's number counts.
+    pub max_active_runs: Option<u32>,
+    pub concurrency_group: Option<ConcurrencyGroup>,
     /// In the order of the text; a task's number is its position.
     pub tasks: Vec<Task>,
     /// Instances that one fan-out may have.
     pub max_fanout: u32,
     /// What the run as a whole puts out when it is a success.
     pub outputs: Option<Outputs>,
+}
+
+/// Runs that keep out of each other's way: those with the same key, of whichever workflow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConcurrencyGroup {
+    /// Worked out before the run begins, from its input.
+    pub key: Text,
+    /// How many of them may be active at once.
+    pub limit: u32,
+    pub on_conflict: OnConflict,
+}
+
+/// What becomes of a run when its group has no place for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnConflict {
+    /// It waits.
+    Queue,
+    /// It is refused.
+    Skip,
+    /// The oldest are cancelled, and it waits until they are gone.
+    CancelPrevious,
 }
 
 /// A map with templates, and the tasks that they name.
@@ -125,6 +151,8 @@ pub enum Action {
     Process(Process),
     /// Settled where it is decided; its output is its input.
     Noop,
+    /// Parked until something happens.
+    Control(Control),
     /// Goes through dispatch, executor and report, and does nothing: what benchmarks measure.
     #[cfg(feature = "bench")]
     Echo,
@@ -140,7 +168,7 @@ impl Action {
     pub const fn executor(&self) -> Option<ExecutorKind> {
         match self {
             Self::Process(_) => Some(ExecutorKind::Process),
-            Self::Noop => None,
+            Self::Noop | Self::Control(_) => None,
             #[cfg(feature = "bench")]
             Self::Echo => Some(ExecutorKind::Echo),
         }
@@ -324,7 +352,16 @@ impl Task {
     pub fn needs_answer(&self) -> bool {
         let counted = self.fan_out.as_ref().is_some_and(|fan_out| fan_out.fixed_count().is_none());
         let is_noop = matches!(self.action, Action::Noop) && self.fan_out.is_none();
-        self.condition.is_some() || counted || is_noop && self.fixed_output().is_none()
+        let is_parked = self.control().is_some() && self.fan_out.is_none();
+        self.condition.is_some() || counted || is_parked || is_noop && self.fixed_output().is_none()
+    }
+
+    /// What it waits for, if it is parked and carried out by nobody.
+    pub const fn control(&self) -> Option<&Control> {
+        match &self.action {
+            Action::Control(control) => Some(control),
+            _ => None,
+        }
     }
 
     /// What a noop puts out, where nothing has to be worked out for it.

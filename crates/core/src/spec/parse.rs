@@ -82,19 +82,24 @@ pub fn values(text: &str) -> Result<serde_json::Value, Vec<Diagnostic>> {
 }
 
 /// The text as a tree; `None` when it has none.
-fn tree<'t>(text: &'t str, report: &mut Report) -> Option<Tree<'t>> {
+pub(super) fn tree<'t>(text: &'t str, report: &mut Report) -> Option<Tree<'t>> {
     if text.len() > DEFINITION_BYTES_MAX {
         too_large(text.len(), report);
         return None;
     }
+    if check_text(text, report) { build::build(text, report) } else { None }
+}
+
+/// Whether all of it may stand in a text.
+pub(super) fn check_text(text: &str, report: &mut Report) -> bool {
     if let Some((at, found)) = text.char_indices().find(|&(_, c)| is_forbidden(c)) {
         let message = format!("The character U+{:04X} may not stand in a text.", u32::from(found));
         report
             .add(Code::ForbiddenCharacter, Place::new(at, at + found.len_utf8()), message)
             .hint("is this a text file? In quotes it can be written as an escape");
-        return None;
+        return false;
     }
-    build::build(text, report)
+    true
 }
 
 fn is_forbidden(c: char) -> bool {
@@ -107,7 +112,7 @@ fn too_large(bytes: usize, report: &mut Report) {
     report.add(Code::TooLarge, Place::default(), message).hint(hint);
 }
 
-fn not_utf8(bytes: &[u8], error: std::str::Utf8Error) -> Vec<Diagnostic> {
+pub(super) fn not_utf8(bytes: &[u8], error: std::str::Utf8Error) -> Vec<Diagnostic> {
     let start = error.valid_up_to();
     let length = error.error_len().unwrap_or(bytes.len() - start);
     // Bad bytes show as one replacement character each, so that lines and columns still count.

@@ -3,5 +3,7 @@
 
 pub mod word;
 pub mod words;
+pub mod awaits;
 pub mod shapes;
+pub mod tiers;
 pub mod compared;

@@ -15,6 +15,7 @@ use crate::plan::dag::graph::Graph;
 use crate::plan::dag::plan::Shape;
 use crate::spec::definition::{Action, Definition, Task};
 use crate::time::Timestamp;
+use crate::view::awaits::Awaits;
 use crate::view::word::{Reason, Shown, Word};
 use crate::view::words::{instance_word, words};
 use crate::work::ExecutorKind;
@@ -39,6 +40,9 @@ pub struct RunView {
     pub kind: RunKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<RunId>,
+    /// The run that this one runs anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_of: Option<RunId>,
     pub created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
@@ -95,6 +99,9 @@ pub struct TaskView {
     pub stopping: Option<Stopping>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Timestamp>,
+    /// What it waits for, while it is waiting.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub awaits: Option<Awaits>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,6 +189,7 @@ pub fn run_view(head: &RunHead, progress: &RunProgress) -> RunView {
     let counts = &progress.counts;
     let stored = [
         ("running", counts.live),
+        ("waiting", counts.waiting),
         ("success", counts.success),
         ("failed", counts.failed),
         ("cancelled", counts.cancelled),
@@ -202,6 +210,7 @@ pub fn run_view(head: &RunHead, progress: &RunProgress) -> RunView {
         triggered_by: head.triggered_by.clone(),
         kind: head.kind,
         parent: head.parent,
+        retry_of: head.retry_of,
         created_at: head.created_at,
         started_at: progress.started_at,
         finished_at: progress.finished_at,
@@ -246,7 +255,8 @@ fn task_view(definition: &Definition, no: TaskNo, shown: Shown, row: Option<&Tas
         tier: task.tier.as_ref().map(ToString::to_string),
         held: row.and_then(|row| row.hold.as_deref().cloned()),
         stopping: row.and_then(|row| row.stopping),
-        retry_at: row.and_then(|row| row.until),
+        retry_at: row.filter(|row| row.fact == Fact::Delayed).and_then(|row| row.until),
+        awaits: row.and_then(|row| Awaits::of(task, row)),
         started_at: match &group {
             Some(group) => group.opened_at,
             None => attempt.and_then(|attempt| attempt.started_at),
@@ -284,7 +294,8 @@ fn instances(group: &Group, row: Option<&TaskRow>) -> BTreeMap<&'static str, u32
         ("success", group.success),
         ("failed", group.failed),
         ("cancelled", group.cancelled + if is_closed { group.unopened() } else { 0 }),
-        ("running", group.unsettled() - group.delayed - group.held),
+        ("running", group.unsettled() - group.delayed - group.held - group.waiting),
+        ("waiting", group.waiting),
         ("paused", paused),
         ("pending", delayed + if is_closed { 0 } else { group.unopened() }),
     ];
@@ -307,8 +318,12 @@ fn reason_text(definition: &Definition, reason: Reason) -> String {
     }
 }
 
-fn kind(action: &Action) -> &'static str {
-    action.executor().map_or("noop", ExecutorKind::word)
+/// What carries a task out, in a word.
+pub fn kind(action: &Action) -> &'static str {
+    match action {
+        Action::Control(control) => control.word(),
+        action => action.executor().map_or("noop", ExecutorKind::word),
+    }
 }
 
 /// Why the last start was refused, while the task waits for another.
@@ -326,6 +341,7 @@ fn error(attempt: &Attempt) -> Option<TaskError> {
         AttemptEnd::Failed(error) => Some((**error).clone()),
         AttemptEnd::Success
         | AttemptEnd::Cached
+        | AttemptEnd::Copied
         | AttemptEnd::Cancelled
         | AttemptEnd::Abandoned
         | AttemptEnd::Refused(_) => None,
@@ -335,24 +351,32 @@ fn error(attempt: &Attempt) -> Option<TaskError> {
 /// A task's attempts: those superseded, then the current one.
 pub fn attempts(history: &[AttemptRow], row: &TaskRow) -> Vec<AttemptView> {
     let superseded = history.iter().map(|past| attempt_view(&past.attempt, past.output.as_ref()));
-    let current = row.attempt.iter().map(|now| attempt_view(now, row.output.as_ref()));
+    let current = row.attempt.iter().map(|now| AttemptView {
+        status: if row.fact == Fact::Waiting { "waiting" } else { attempt_status(now) },
+        ..attempt_view(now, row.output.as_ref())
+    });
     superseded.chain(current).collect()
+}
+
+fn attempt_status(attempt: &Attempt) -> &'static str {
+    match &attempt.end {
+        None if attempt.started_at.is_some() => "running",
+        None => "dispatched",
+        Some(AttemptEnd::Success) => "success",
+        Some(AttemptEnd::Cached) => "cached",
+        Some(AttemptEnd::Copied) => "copied",
+        Some(AttemptEnd::Failed(_)) => "failed",
+        Some(AttemptEnd::Cancelled) => "cancelled",
+        Some(AttemptEnd::Abandoned) => "abandoned",
+        Some(AttemptEnd::Refused(_)) => "refused",
+    }
 }
 
 fn attempt_view(attempt: &Attempt, output: Option<&Output>) -> AttemptView {
     AttemptView {
         attempt: attempt.number,
         id: attempt.id.to_string(),
-        status: match &attempt.end {
-            None if attempt.started_at.is_some() => "running",
-            None => "dispatched",
-            Some(AttemptEnd::Success) => "success",
-            Some(AttemptEnd::Cached) => "cached",
-            Some(AttemptEnd::Failed(_)) => "failed",
-            Some(AttemptEnd::Cancelled) => "cancelled",
-            Some(AttemptEnd::Abandoned) => "abandoned",
-            Some(AttemptEnd::Refused(_)) => "refused",
-        },
+        status: attempt_status(attempt),
         dispatched_at: attempt.dispatched_at,
         started_at: attempt.started_at,
         finished_at: attempt.finished_at,

@@ -66,6 +66,8 @@ pub enum Reason {
     FailFast,
     /// Its success is that of an earlier run.
     Cached,
+    /// Its success was taken over from the run that this one runs anew.
+    Copied,
 }
 
 impl Reason {
@@ -79,6 +81,7 @@ impl Reason {
             Self::Condition => "condition",
             Self::FailFast => "fail_fast",
             Self::Cached => "cached",
+            Self::Copied => "copied",
         }
     }
 }

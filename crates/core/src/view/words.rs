@@ -50,10 +50,7 @@ fn stored(row: &TaskRow, held: Held, now: Timestamp) -> Option<Shown> {
         Fact::Running | Fact::Open => plain(Word::Running),
         Fact::Waiting => plain(Word::Waiting),
         Fact::WorkerDone => plain(Word::WorkerDone),
-        Fact::Success if is_cached(row) => {
-            Shown { word: Word::Success, reason: Some(Reason::Cached) }
-        }
-        Fact::Success => plain(Word::Success),
+        Fact::Success => Shown { word: Word::Success, reason: taken(row) },
         Fact::Failed => plain(Word::Failed),
         Fact::Cancelled => {
             Shown { word: Word::Cancelled, reason: row.cancelled.and_then(cancel_reason) }
@@ -76,10 +73,13 @@ const fn cancel_reason(why: Cancelled) -> Option<Reason> {
     }
 }
 
-/// Its success is a former one's.
-fn is_cached(row: &TaskRow) -> bool {
-    let end = row.attempt.as_ref().and_then(|attempt| attempt.end.as_ref());
-    end == Some(&AttemptEnd::Cached)
+/// Whose success it is, if it is not its own.
+fn taken(row: &TaskRow) -> Option<Reason> {
+    match row.attempt.as_ref().and_then(|attempt| attempt.end.as_ref()) {
+        Some(AttemptEnd::Cached) => Some(Reason::Cached),
+        Some(AttemptEnd::Copied) => Some(Reason::Copied),
+        _ => row.group.as_ref().is_some_and(|group| group.copied).then_some(Reason::Copied),
+    }
 }
 
 struct View<'a> {

@@ -73,6 +73,9 @@ impl World {
         if let Some(found) = &found.version {
             self.blueprint(&trigger.workflow, found.number, &found.definition);
         }
+        if let Some(again) = &trigger.again {
+            self.check_former(again)?;
+        }
         let (row, _) = self.latest.get(&trigger.workflow).ok_or(Refusal::WorkflowNotFound)?;
         if row.deleted_at.is_some() {
             return Err(Refusal::WorkflowNotFound);
@@ -80,19 +83,35 @@ impl World {
         let version = trigger.version.unwrap_or(row.latest);
         let key = (Arc::clone(&trigger.workflow), version);
         let blueprint = Arc::clone(self.blueprints.get(&key).ok_or(Refusal::WorkflowNotFound)?);
-        let head = Arc::new(self.new_head(now, trigger, version));
+        let group = (trigger.group.as_ref(), None);
+        self.meet_group(now, group, blueprint.definition.concurrency_group.as_ref())?;
+        let mut trigger = trigger;
+        let again = trigger.again.take().map(|again| *again);
+        let former = again.as_ref().map(|again| (again.of, again.id));
+        let head = Arc::new(self.new_head(now, trigger, (version, former)));
+        let (kept, added) = again.map_or_else(Default::default, |again| (again.kept, again.added));
+        let additions = added.as_ref().map_or(0, |added| added.rows.len());
+        let additions = u32::try_from(additions).expect("bounded by TASKS_MAX");
+        let blueprint = match &added {
+            Some(added) => self.blueprint_of(&head, additions, &added.definition),
+            None => blueprint,
+        };
         let tasks = blueprint.definition.tasks.len();
+        let status = self.begins_as(&head);
+        let begins = (status == RunStatus::Running).then_some(now);
         let progress = RunProgress {
-            status: RunStatus::Running,
+            status,
             hold: None,
             cancel: None,
             owner: self.scheduler,
             stamp: 0,
-            started_at: Some(now),
-            opened_at: Some(now),
+            started_at: begins,
+            opened_at: begins,
             finished_at: None,
             error: None,
             output: None,
+            signals: 0,
+            additions,
             counts: Counts {
                 total: u32::try_from(tasks).expect("bounded by TASKS_MAX"),
                 ..Counts::default()
@@ -103,17 +122,23 @@ impl World {
         self.put_run(Run::new(head, progress, blueprint, Rows::new(tasks)));
         self.draft.new_runs.insert(key);
         self.draft.run(key);
+        self.take_over(key, kept, added);
         self.refill(key, now);
         Ok(Reply::Accepted { run: id })
     }
 
-    fn new_head(&mut self, now: Timestamp, trigger: Trigger, version: u32) -> RunHead {
+    fn new_head(
+        &mut self,
+        now: Timestamp,
+        trigger: Trigger,
+        (version, former): (u32, Option<(RunId, RunId)>),
+    ) -> RunHead {
         let key = RunKey::new(self.ordinal, self.next_run);
         self.next_run += 1;
         let (ms, chance) = self.chance.id_parts(now);
         RunHead {
             key,
-            id: RunId::from_parts(ms, chance),
+            id: former.map_or_else(|| RunId::from_parts(ms, chance), |(_, id)| id),
             workflow: trigger.workflow,
             version,
             kind: RunKind::Dag,
@@ -123,15 +148,19 @@ impl World {
             triggered_by: trigger.triggered_by,
             workdir: trigger.workdir,
             parent: None,
+            retry_of: former.map(|(of, _)| of),
+            group: trigger.group,
             created_at: now,
         }
     }
 
     /// Makes a run active and arms its own timer.
-    pub(super) fn put_run(&mut self, run: Run) {
+    pub(super) fn put_run(&mut self, mut run: Run) {
         let key = run.head.key;
+        run.holds = self.group_held(run.head.group.as_ref(), run.head.parent);
         self.by_id.insert(run.head.id, key);
-        self.runs.insert(key, run);
+        self.runs.insert(key, Box::new(run));
+        self.enter(key);
         self.arm_run(key);
     }
 

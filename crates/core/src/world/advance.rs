@@ -22,6 +22,7 @@ use std::sync::Arc;
 impl World {
     /// Opens and dispatches what it can, until there is nothing more or the batch is full.
     pub(super) fn advance(&mut self, now: Timestamp) {
+        self.admit(now);
         while !self.is_full() {
             let Some((key, no)) = self.agenda.pop_front() else { break };
             self.open(now, key, no);
@@ -91,6 +92,7 @@ impl World {
             self.draft.add(Change::NewAttempt(key, attempt));
         }
         self.draft.task(key, task);
+        self.count_start(now, key, task.no);
         self.start_again(now, Ticket { run: key, task, attempt: id });
     }
 
@@ -104,7 +106,7 @@ impl World {
     pub(super) fn close(&mut self, now: Timestamp) -> Vec<RunKey> {
         let mut closed = Vec::new();
         for key in std::mem::take(&mut self.ending) {
-            if !self.runs.get(&key).is_some_and(Run::is_over) {
+            if !self.runs.get(&key).is_some_and(|run| run.is_over()) {
                 continue;
             }
             if self.run_mut(key).lacks_output() {
@@ -131,11 +133,10 @@ impl World {
                 None
             }
         };
-        run.progress.status = status;
         run.progress.error = error;
         run.progress.finished_at = Some(now);
         let id = run.head.id;
-        self.draft.run(key);
+        self.set_status(key, status);
         self.effect(Effect::RunEnded(id));
     }
 }

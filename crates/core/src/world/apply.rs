@@ -14,7 +14,12 @@ impl World {
     /// What has to be read before this input can be applied.
     pub fn needs(&self, input: &Input) -> Vec<Need> {
         match input {
-            Input::Report(_) | Input::Answer(_) | Input::Forget(_) | Input::Admin(_) => Vec::new(),
+            Input::Report(_)
+            | Input::Answer(_)
+            | Input::Forget(_)
+            | Input::Admin(_)
+            | Input::SetTier(_)
+            | Input::Tiers => Vec::new(),
             Input::Deploy(deploy) => self.needs_workflow(&deploy.definition.name),
             Input::DeleteWorkflow(delete) => self.needs_workflow(&delete.name),
             Input::Trigger(trigger) => self.needs_version(trigger),
@@ -56,9 +61,14 @@ impl World {
             Input::Trigger(trigger) => self.trigger(now, trigger, found),
             Input::Report(report) => self.report(now, report),
             Input::Answer(answer) => self.answer(now, answer),
-            Input::Command(command) => self.command(now, &command, found.run),
+            Input::Command(command) => {
+                self.note_workflow(found.workflow);
+                self.command(now, &command, found.run)
+            }
             Input::Forget(forget) => Ok(self.forget(&forget)),
             Input::Admin(admin) => Ok(self.administer(admin)),
+            Input::SetTier(tier) => self.set_tier(now, &tier),
+            Input::Tiers => Ok(Reply::Tiers(self.tiers())),
             Input::Recorded(record, input) => {
                 let reply = self.apply(now, *input, found)?;
                 self.record(now, *record, &reply);
@@ -103,6 +113,12 @@ impl World {
                     Verb::Retry => self.retry(now, key, Some(&[task])),
                 }
             }
+            Order::Signal(signal) => self.signal(now, key, signal, &command.by),
+            Order::Add(addition) => self.add_tasks(now, key, addition, &command.by),
+            Order::Rule(named, ruling) => {
+                let task = self.run_mut(key).named(named)?;
+                self.rule(now, key, task, (ruling, &command.by))
+            }
             Order::RetryTasks(names) if names.is_empty() => Err(Refusal::TaskNotFailed),
             Order::RetryTasks(names) => {
                 let run = self.run_mut(key);
@@ -121,8 +137,8 @@ impl World {
         found: Option<RunSnapshot>,
     ) -> Result<Reply, Refusal> {
         let mut snapshot = found.ok_or(Refusal::RunNotFound)?;
-        let last_stamp = self.departed.get(&command.run);
-        if last_stamp.is_some_and(|stamp| snapshot.progress.stamp < *stamp) {
+        let departed = self.departed.get(&command.run);
+        if departed.is_some_and(|it| snapshot.progress.stamp < it.stamp) {
             return Err(Refusal::Outdated);
         }
         let status = snapshot.progress.status;
@@ -147,6 +163,7 @@ impl World {
 
     /// Carries out what has come due.
     pub fn wake(&mut self, now: Timestamp) {
+        self.limits.look_at(now);
         while !self.is_full() {
             let Some(timer) = self.timers.pop_due(now) else { return };
             self.gather.hurry();
@@ -162,6 +179,7 @@ impl World {
         let fact = run.row(task).map_or(Fact::None, |row| row.fact);
         match (fact, task.index) {
             (Fact::Dispatched | Fact::Running, _) => self.attempt_timed_out(key, task),
+            (Fact::Waiting, _) => self.fire(now, key, task),
             (Fact::Delayed, Some(index)) => {
                 self.instance_due(now, key, (task.no, index));
                 self.after_instance(now, key, task.no);
@@ -198,6 +216,8 @@ impl Patience {
             | Input::Answer(_)
             | Input::Forget(_)
             | Input::Admin(_)
+            | Input::SetTier(_)
+            | Input::Tiers
             | Input::Recorded(..) => Self::None,
         }
     }

@@ -8,7 +8,8 @@ use crate::kernel::fact::Fact;
 use crate::kernel::transition::Event;
 use crate::output::Output;
 use crate::time::Timestamp;
-use crate::world::batch::Effect;
+use crate::world::advance::supersede;
+use crate::world::batch::{Change, Effect};
 use crate::world::input::{Answered, Refusal, Reply};
 use crate::world::report::step;
 use crate::world::run::{About, Run};
@@ -65,6 +66,11 @@ impl World {
                 self.enqueue(key, no);
             }
             Answer::Fan { count, items } => self.open_group(now, (key, no), count, items),
+            Answer::Park(parking) => {
+                let task = TaskRef::plain(no);
+                self.park(now, key, task, parking);
+                self.fire(now, key, task);
+            }
             Answer::Noop(output) => self.decide(now, TaskRef::plain(no), key, Ok(output)),
             Answer::Skip => {
                 self.change(key, TaskRef::plain(no), |row| {
@@ -86,7 +92,9 @@ impl World {
         outcome: Result<Output, TaskError>,
     ) {
         self.draft.weigh(outcome.as_ref().map_or(0, Output::weight));
+        let mut superseded = None;
         self.change(key, task, |row| {
+            superseded = supersede(row);
             row.settled_at = Some(now);
             row.hold = None;
             match outcome {
@@ -100,6 +108,9 @@ impl World {
                 }
             }
         });
+        if let Some(attempt) = superseded {
+            self.draft.add(Change::NewAttempt(key, attempt));
+        }
         self.draft.task(key, task);
         if task.index.is_none() {
             self.decided(key, task.no);

@@ -3,8 +3,13 @@
 use crate::evaluate;
 use crate::ids::{AttemptId, RunId, RunKey, TaskNo, Ticket, TokenId};
 use crate::kernel::cache::CacheRow;
+use crate::kernel::ledger::LedgerRow;
+use crate::kernel::limit::LimitRow;
 use crate::kernel::record::{AuditRow, KeyRow, TokenRow};
-use crate::kernel::row::{AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow};
+use crate::kernel::row::{
+    AdditionRow, AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
+};
+use crate::kernel::wait::{ApprovalPlace, SignalRow};
 use crate::launch::StartAttempt;
 use crate::time::Timestamp;
 use crate::work::{ExecutorKind, Question, Stop};
@@ -38,6 +43,15 @@ pub enum Change {
         next_run: u64,
         next_stamp: u64,
     },
+    NewSignal(RunKey, SignalRow),
+    NewAddition(RunKey, AdditionRow),
+    /// An approval waits for somebody, or does not any more.
+    ListApproval(ApprovalPlace),
+    UnlistApproval(ApprovalPlace),
+    /// What somebody set a limit to.
+    PutLimit(LimitRow),
+    /// What a rate counts, with the starts that it counts.
+    PutLedger(LedgerRow),
     NewKey(KeyRow),
     NewAudit(AuditRow),
     NewToken(TokenRow),
@@ -63,6 +77,8 @@ pub enum Effect {
 /// The outcome of one round of decisions.
 #[derive(Debug, Default)]
 pub struct Batch {
+    /// Counts the batches of this world, from 0.
+    pub number: u64,
     pub changes: Vec<Change>,
     /// Of the runs that the changes write, in their order.
     pub heads: Vec<Arc<RunHead>>,

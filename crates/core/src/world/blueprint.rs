@@ -1,19 +1,13 @@
 //! A version made ready for running: its shape and what each task counts against.
 
 use crate::ids::TaskNo;
+use crate::kernel::limit::Source;
 use crate::kernel::permits::{Limits, PermitSet};
 use crate::plan::dag::graph::Graph;
 use crate::plan::dag::plan::Shape;
 use crate::spec::definition::{Definition, Task};
 use crate::work::ExecutorKind;
 use std::sync::Arc;
-
-/// Where a version stands among those of its workflow that this world has seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Age {
-    Newest,
-    Older,
-}
 
 #[derive(Debug)]
 pub struct Blueprint {
@@ -24,13 +18,15 @@ pub struct Blueprint {
 }
 
 impl Blueprint {
-    /// Makes the limits that the definition names known. Their numbers are those of the
-    /// newest version, whichever runs are loaded.
-    pub fn new(definition: Arc<Definition>, age: Age, limits: &mut Limits) -> Self {
-        for (tier, max) in &definition.tiers {
+    /// Makes the limits that the definition names known. Their numbers are those of the newest
+    /// version that names them, whichever runs are loaded.
+    pub fn new(definition: Arc<Definition>, version: u32, limits: &mut Limits) -> Self {
+        for (tier, bound) in &definition.tiers {
             let name = own_tier(&definition, tier);
-            if age == Age::Newest || limits.id(&name).is_none() {
-                limits.set(&name, *max);
+            let known = limits.find(&name).map(|limit| limit.source);
+            let is_newer = !matches!(known, Some(Source::Workflow(known)) if known > version);
+            if is_newer {
+                limits.put(&name, *bound, Source::Workflow(version));
             }
         }
         let permits =
@@ -55,21 +51,21 @@ impl Blueprint {
 
 /// A workflow's own tiers do not meet those of another workflow or of the server.
 fn own_tier(definition: &Definition, tier: &str) -> String {
-    format!("tier:{}/{tier}", definition.name)
+    format!("{}/{tier}", definition.name)
 }
 
-fn permit_set(definition: &Definition, task: &Task, limits: &Limits) -> PermitSet {
+fn permit_set(definition: &Definition, task: &Task, limits: &mut Limits) -> PermitSet {
     let Some(executor) = task.action.executor() else { return Arc::from([]) };
     let executor = format!("executor:{}", executor.word());
     let mut set: Vec<_> = ["total", &executor].iter().filter_map(|name| limits.id(name)).collect();
     if let Some(tier) = &task.tier {
-        let name = if definition.tiers.contains_key(tier) {
-            own_tier(definition, tier)
-        } else {
-            format!("tier:{tier}")
-        };
-        set.extend(limits.id(&name));
+        set.push(match definition.tiers.contains_key(tier) {
+            true => limits.named(&own_tier(definition, tier)),
+            // One that the server does not know any more lets nothing through.
+            false => limits.named(tier),
+        });
     }
     set.sort_unstable();
+    set.dedup();
     set.into()
 }

@@ -2,6 +2,7 @@
 //! once they are durable. A row that changed five times is written once.
 
 use crate::ids::{RunKey, TaskRef};
+use crate::kernel::permits::LimitId;
 use crate::limits::{BATCH_BYTES_MAX, BATCH_CHANGES_MAX, STARTED_RIDES};
 use crate::time::Timestamp;
 use crate::world::batch::{Change, Effect};
@@ -12,6 +13,8 @@ pub struct Draft {
     pub new_runs: BTreeSet<RunKey>,
     pub runs: BTreeSet<RunKey>,
     pub tasks: BTreeSet<(RunKey, TaskRef)>,
+    /// Limits whose rates have counted something.
+    pub ledgers: BTreeSet<LimitId>,
     /// Rows that are only ever added.
     pub added: Vec<Change>,
     pub effects: Vec<Effect>,
@@ -63,8 +66,11 @@ impl Draft {
     }
 
     pub fn is_full(&self) -> bool {
-        self.tasks.len() + self.runs.len() + self.added.len() >= BATCH_CHANGES_MAX
-            || self.bytes >= BATCH_BYTES_MAX
+        self.rows() >= BATCH_CHANGES_MAX || self.bytes >= BATCH_BYTES_MAX
+    }
+
+    pub fn rows(&self) -> usize {
+        self.tasks.len() + self.runs.len() + self.added.len()
     }
 
     pub fn is_urgent(&self) -> bool {

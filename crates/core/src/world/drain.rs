@@ -6,10 +6,10 @@ use crate::kernel::row::Stopping;
 use crate::world::state::World;
 
 impl World {
-    /// Every attempt needs a permit of `total`: with none to be had, none starts. This is not
-    /// stored, and nothing brings it back but another life.
+    /// No permit is to be had any more, so that no attempt starts. This is not stored, and nothing
+    /// brings it back but another life.
     pub fn start_nothing_more(&mut self) {
-        self.limits.set("total", 0);
+        self.limits.close();
     }
 
     /// Stops every live attempt that is not being stopped already.

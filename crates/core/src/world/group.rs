@@ -8,18 +8,20 @@
 //! ```
 
 use crate::error::{ErrorClass, TaskError};
-use crate::evaluate::{Answer, Asked, error_of};
+use crate::evaluate::{Answer, Asked, Parking, error_of};
 use crate::ids::{RunKey, TaskNo, TaskRef};
 use crate::items::Items;
 use crate::kernel::fact::Fact;
 use crate::kernel::group::{Closed, Group};
 use crate::kernel::row::{Cancelled, RunStatus, Stopping};
 use crate::kernel::transition::Event;
+use crate::kernel::wait::Wait;
 use crate::limits::GROUP_NOOPS_AT_ONCE;
 use crate::output::Output;
 use crate::spec::definition::FailureStrategy;
 use crate::time::Timestamp;
 use crate::world::instances::Instances;
+use crate::world::park::withdraw;
 use crate::world::report::step;
 use crate::world::run::{About, Run};
 use crate::world::state::World;
@@ -41,8 +43,15 @@ impl World {
             step(row, Event::GroupOpened);
             // Attempts of an earlier opening have used their numbers.
             let numbered_from = row.group.as_ref().map_or(0, |group| group.attempts);
-            let attempts = numbered_from;
-            let group = Group { opened_at: Some(now), numbered_from, attempts, ..Group::of(count) };
+            let taken_from = row.group.as_ref().map_or(0, |group| group.taken);
+            let group = Group {
+                opened_at: Some(now),
+                numbered_from,
+                attempts: numbered_from,
+                taken_from,
+                taken: taken_from,
+                ..Group::of(count)
+            };
             row.group = Some(Box::new(group));
         });
         let instances = Instances::of(items);
@@ -73,8 +82,14 @@ impl World {
         if run.asked.contains_key(&About::Noops(no)) {
             return;
         }
-        let Group { count, next, .. } = *run.group(no).expect("only open groups have a next one");
-        let at_once = if index < next { 1 } else { GROUP_NOOPS_AT_ONCE };
+        let Group { count, next, waiting, .. } =
+            *run.group(no).expect("only open groups have a next one");
+        let task = run.blueprint.definition.task(no);
+        // What is parked takes a place: no more are looked at than there is room for.
+        let most = task.fan_out.as_ref().and_then(|fan_out| fan_out.concurrency);
+        let most = most.filter(|_| task.control().is_some());
+        let room = most.map_or(u32::MAX, |most| most.saturating_sub(waiting).max(1));
+        let at_once = if index < next { 1 } else { GROUP_NOOPS_AT_ONCE.min(room) };
         let indexes = index..count.min(index + at_once);
         let instances = run.groups.get_mut(&no).expect("an open group has its instances");
         instances.asked = indexes.clone();
@@ -95,23 +110,40 @@ impl World {
     }
 
     pub(super) fn noops_known(&mut self, now: Timestamp, key: RunKey, no: TaskNo, answer: Answer) {
-        let outcomes = match answer {
-            Answer::Noops(outcomes) => outcomes,
+        let fates: Vec<Fate> = match answer {
+            Answer::Noops(outcomes) => outcomes.into_iter().map(Fate::Settled).collect(),
+            Answer::Parks(parkings) => parkings.into_iter().map(Fate::parked).collect(),
             answer => return self.fail_group(now, key, no, error_of(answer)),
         };
         let asked = self.run_mut(key).groups[&no].asked.clone();
-        for (index, outcome) in asked.zip(outcomes) {
+        let mut parked = Vec::new();
+        for (index, fate) in asked.zip(fates) {
             if !self.run_mut(key).may_decide(no, index) {
                 break;
             }
-            self.edit_group(key, no, |group| group.next = group.next.max(index + 1));
-            let failed = outcome.is_err();
-            self.decide(now, TaskRef { no, index: Some(index) }, key, outcome);
-            if failed {
-                self.instance_failed(now, key, no);
+            let task = TaskRef { no, index: Some(index) };
+            self.open_instance(key, no, index);
+            match fate {
+                Fate::Parked(parking) => {
+                    self.park(now, key, task, parking);
+                    parked.push(task);
+                }
+                Fate::Settled(outcome) => {
+                    let failed = outcome.is_err();
+                    self.decide(now, task, key, outcome);
+                    if failed {
+                        self.instance_failed(now, key, no);
+                    }
+                }
             }
         }
-        self.after_instance(now, key, no);
+        // Only now: the end of a wait may be that of the group.
+        for task in parked {
+            self.fire(now, key, task);
+        }
+        if self.run_mut(key).group(no).is_some() {
+            self.after_instance(now, key, no);
+        }
     }
 
     /// Finds what of a group can go on.
@@ -127,13 +159,24 @@ impl World {
     pub(super) fn take_turn(&mut self, key: RunKey, no: TaskNo) -> Option<TaskRef> {
         let run = self.run_mut(key);
         let index = run.next_instance(no)?;
-        let group = *run.group(no)?;
-        if index == group.next {
-            let instances = run.groups.get_mut(&no).expect("an open group has its instances");
-            instances.entry(no, index).attempts = group.numbered_from;
-            self.edit_group(key, no, |group| group.next += 1);
-        }
+        self.open_instance(key, no, index);
         Some(TaskRef { no, index: Some(index) })
+    }
+
+    /// A new one goes on with the numbers of those that the group had before it was sent back.
+    fn open_instance(&mut self, key: RunKey, no: TaskNo, index: u32) {
+        let run = self.run_mut(key);
+        let group = *run.group(no).expect("only open groups open instances");
+        if index < group.next {
+            return;
+        }
+        let instances = run.groups.get_mut(&no).expect("an open group has its instances");
+        let row = instances.entry(no, index);
+        row.attempts = group.numbered_from;
+        if group.taken_from > 0 {
+            row.wait = Some(Box::new(Wait { on: None, taken: group.taken_from }));
+        }
+        self.edit_group(key, no, |group| group.next += 1);
     }
 
     /// The attempt of an instance is over: it has its outcome, or another try.
@@ -216,6 +259,7 @@ impl World {
         why: Cancelled,
     ) {
         self.change(key, task, |row| {
+            withdraw(row, now);
             step(row, Event::Cancelled);
             row.hold = None;
             row.cancelled = Some(why);
@@ -280,6 +324,18 @@ impl World {
         let row = self.run_mut(key).rows.entry(no);
         edit(row.group.as_mut().expect("callers looked at the group first"));
         self.draft.task(key, TaskRef::plain(no));
+    }
+}
+
+/// What becomes of an instance that nobody carries out.
+enum Fate {
+    Settled(Result<Output, TaskError>),
+    Parked(Parking),
+}
+
+impl Fate {
+    fn parked(parking: Result<Parking, TaskError>) -> Self {
+        parking.map_or_else(|error| Self::Settled(Err(error)), Self::Parked)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::world::batch::Change;
 use crate::world::input::{
     ActiveRuns, DeleteWorkflow, Forget, Forgotten, KnownWorkflow, Refusal, Reply,
 };
-use crate::world::state::World;
+use crate::world::state::{Departed, World};
 use std::sync::Arc;
 
 impl World {
@@ -43,14 +43,14 @@ impl World {
     /// back with what was read of them meanwhile.
     pub(super) fn forget(&mut self, forget: &Forget) -> Reply {
         let is_outdated = |gone: &&Forgotten| {
-            let newer = self.departed.get(&gone.id).is_some_and(|stamp| *stamp > gone.stamp);
+            let newer = self.departed.get(&gone.id).is_some_and(|it| it.stamp > gone.stamp);
             newer || self.runs.contains_key(&gone.key)
         };
         let gone: Vec<Forgotten> =
             forget.runs.iter().filter(|gone| !is_outdated(gone)).copied().collect();
         for Forgotten { key, id, stamp } in gone {
             // Whatever is being read of it is older than its end.
-            self.departed.insert(id, stamp + 1);
+            self.departed.insert(id, Departed { stamp: stamp + 1, with: self.next_batch });
             self.draft.add(Change::DropRun(key, stamp));
         }
         self.draft.add(Change::DropKeys(forget.keys_before));
@@ -81,7 +81,7 @@ impl World {
                 Reply::Deployed { version, is_new } => {
                     KeyAnswer::Version { number: *version, is_new: *is_new }
                 }
-                Reply::Done => KeyAnswer::Done,
+                Reply::Done | Reply::Tiers(_) => KeyAnswer::Done,
             };
             self.draft.add(Change::NewKey(KeyRow { key, answer, created_at: now }));
         }

@@ -5,10 +5,14 @@ use crate::ids::{RunId, RunKey, TaskNo, TaskRef};
 use crate::json::Json;
 use crate::kernel::fact::Fact;
 use crate::kernel::group::Group;
-use crate::kernel::record::{Admin, Record};
-use crate::kernel::row::{RunStatus, TaskRow, WorkflowRow};
+use crate::kernel::limit::Rate;
+use crate::kernel::record::{Admin, Record, Role};
+use crate::kernel::row::{AdditionRow, RunStatus, TaskRow, WorkflowRow};
+use crate::kernel::wait::Verdict;
+use crate::limits::SIGNALS_MAX;
 use crate::spec::definition::Definition;
 use crate::time::Timestamp;
+use crate::view::tiers::TierView;
 use crate::work::Report;
 use crate::world::snapshot::RunSnapshot;
 use std::collections::BTreeMap;
@@ -26,6 +30,10 @@ pub enum Input {
     Forget(Forget),
     /// What needs no decision, only to be written.
     Admin(Admin),
+    /// Changes a limit of the server's, or adds a tier.
+    SetTier(SetTier),
+    /// Asks how limits stand.
+    Tiers,
     Report(Report),
     /// To a question that this world or a former one asked.
     Answer(Answered),
@@ -59,6 +67,33 @@ pub struct Trigger {
     pub priority: i32,
     pub triggered_by: String,
     pub workdir: String,
+    /// The key of its concurrency group, worked out by `evaluate::group_key`.
+    pub group: Option<Arc<str>>,
+    /// It runs another run anew.
+    pub again: Option<Box<Again>>,
+}
+
+/// A final run once more: as another run.
+#[derive(Clone, Debug)]
+pub struct Again {
+    pub of: RunId,
+    /// Of the former run, as it was read.
+    pub stamp: u64,
+    /// The new run's, known in advance: what it takes over of large outputs is under that name
+    /// already.
+    pub id: RunId,
+    /// Rows that it begins with, in the order of its tasks: made by `plan::dag::kept`.
+    pub kept: Vec<TaskRow>,
+    /// What was added to the former run, if the new one is pinned to the same version.
+    pub added: Option<Inherited>,
+}
+
+/// Additions that a run begins with.
+#[derive(Clone, Debug)]
+pub struct Inherited {
+    pub rows: Vec<AdditionRow>,
+    /// The version's with all of them.
+    pub definition: Arc<Definition>,
 }
 
 /// A person's or a program's order about a run, or about tasks of it.
@@ -69,12 +104,43 @@ pub struct Command {
     pub by: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Order {
     Run(Verb),
     Task(Named, Verb),
     /// These, and no others, as one retry.
     RetryTasks(Vec<Arc<str>>),
+    Signal(Signal),
+    /// On an approval.
+    Rule(Named, Ruling),
+    /// More tasks.
+    Add(Box<Addition>),
+}
+
+/// Tasks for a run that lives, checked already.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Addition {
+    pub text: Arc<str>,
+    /// The run's, with the new tasks behind those that it has.
+    pub definition: Arc<Definition>,
+    /// The number of the last addition when that was made.
+    pub after: u32,
+}
+
+/// A key and a value for whatever waits for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signal {
+    pub key: Arc<str>,
+    /// At most `SIGNAL_BYTES_MAX` bytes.
+    pub value: Json,
+}
+
+/// What somebody says to an approval, and as what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    pub verdict: Verdict,
+    pub comment: Option<String>,
+    pub role: Role,
 }
 
 impl Order {
@@ -162,6 +228,23 @@ pub enum ActiveRuns {
     Cancel,
 }
 
+/// What a limit is to be from now on; what is not said stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetTier {
+    /// A name that `check_name` allows.
+    pub name: Arc<str>,
+    pub limit: Option<u32>,
+    pub rate: SetRate,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SetRate {
+    #[default]
+    Keep,
+    To(Rate),
+    Off,
+}
+
 /// Drops what is stored of final runs. One that is active again, or has changed since it was
 /// looked at, stays.
 #[derive(Clone, Debug)]
@@ -222,6 +305,8 @@ pub enum Reply {
     Accepted {
         run: RunId,
     },
+    /// How limits stand, by name.
+    Tiers(Vec<TierView>),
     Done,
 }
 
@@ -242,12 +327,20 @@ pub enum Refusal {
     InstanceNotFound { task: Arc<str>, index: u32, count: u32 },
     #[error("instance {0} has not been started yet: it can only be told apart from then on")]
     NotStarted(u32),
+    #[error("'{0}' is a workflow's own tier: deploy a version of the workflow with another number")]
+    TierOfWorkflow(Arc<str>),
+    #[error("there is no tier '{0}' yet: say its limit to add it")]
+    TierNotFound(Arc<str>),
+    #[error("run {run} holds the concurrency group '{group}', which takes no other")]
+    GroupHeld { group: Arc<str>, run: RunId },
     #[error("another scheduler owns this run")]
     NotOwned,
     #[error("the attempt is not the task's current one, or the task is settled")]
     Stale,
-    #[error("the run has changed since it was read")]
+    #[error("the run has changed since it was read: look at it again")]
     Outdated,
+    #[error("tasks were added to the run meanwhile: look at it again")]
+    AddedMeanwhile,
     #[error("the run is {}", .0.word())]
     RunIs(RunStatus),
     #[error("the task is settled already")]
@@ -262,6 +355,16 @@ pub enum Refusal {
     TaskNotFailed,
     #[error("task '{0}' would have to go back and is running: cancel it or wait for it")]
     DependentRunning(Arc<str>),
+    #[error("task '{0}' is no approval")]
+    NotAnApproval(Arc<str>),
+    #[error("nothing of it waits for a decision now")]
+    NotWaiting,
+    #[error("it has been decided already: the decision takes effect when the task is resumed")]
+    Decided,
+    #[error("only these may decide: {0}")]
+    NotAllowed(String),
+    #[error("the run has got {SIGNALS_MAX} signals, and takes no more")]
+    TooManySignals,
 }
 
 impl Refusal {
@@ -275,9 +378,13 @@ impl Refusal {
             Self::NotAGroup(_) => "not_a_group",
             Self::InstanceNotFound { .. } => "instance_not_found",
             Self::NotStarted(_) => "not_started",
+            Self::TierOfWorkflow(_) => "tier_of_workflow",
+            Self::TierNotFound(_) => "tier_not_found",
+            Self::GroupHeld { .. } => "group_held",
             Self::NotOwned => "not_owned",
             Self::Stale => "stale",
             Self::Outdated => "outdated",
+            Self::AddedMeanwhile => "added_meanwhile",
             Self::RunIs(_) => "run_state",
             Self::TaskSettled => "task_settled",
             Self::TaskHeld => "task_held",
@@ -285,6 +392,11 @@ impl Refusal {
             Self::TaskStopping => "task_stopping",
             Self::TaskNotFailed => "task_not_failed",
             Self::DependentRunning(_) => "dependent_running",
+            Self::NotAnApproval(_) => "not_an_approval",
+            Self::NotWaiting => "not_waiting",
+            Self::Decided => "decided",
+            Self::NotAllowed(_) => "not_allowed",
+            Self::TooManySignals => "too_many_signals",
         }
     }
 }

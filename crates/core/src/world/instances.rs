@@ -83,7 +83,7 @@ impl Instances {
 
     /// The instance whose turn it is: another try before a first one.
     pub fn next(&self, group: &Group, fan_out: &FanOut) -> Option<u32> {
-        if self.live >= fan_out.concurrency.unwrap_or(u32::MAX) {
+        if self.live + group.waiting >= fan_out.concurrency.unwrap_or(u32::MAX) {
             return None;
         }
         let fresh = || {
@@ -115,6 +115,7 @@ pub fn tally(group: &mut Group, standing: Standing) -> Option<&mut u32> {
         Fact::Success => Some(&mut group.success),
         Fact::Failed => Some(&mut group.failed),
         Fact::Cancelled => Some(&mut group.cancelled),
+        Fact::Waiting => Some(&mut group.waiting),
         Fact::Delayed if standing.is_held => Some(&mut group.held),
         Fact::Delayed => Some(&mut group.delayed),
         _ => None,

@@ -9,7 +9,7 @@ use crate::world::batch::Effect;
 use crate::world::instances::Instances;
 use crate::world::run::{Run, count};
 use crate::world::snapshot::RunSnapshot;
-use crate::world::state::World;
+use crate::world::state::{Departed, World};
 use crate::world::timers::{Timer, due};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,9 +48,9 @@ impl World {
 
     /// Makes a stored run active and builds every index over its rows.
     pub(super) fn take_in(&mut self, snapshot: RunSnapshot) -> RunKey {
-        let RunSnapshot { head, mut progress, definition, tasks } = snapshot;
+        let RunSnapshot { head, mut progress, definition, tasks, signals } = snapshot;
         let key = head.key;
-        let blueprint = self.blueprint(&head.workflow, head.version, &definition);
+        let blueprint = self.blueprint_of(&head, progress.additions, &definition);
         let mut rows = Rows::new(definition.tasks.len());
         progress.counts = Counts { total: progress.counts.total, ..Counts::default() };
         let mut groups: BTreeMap<TaskNo, Instances> = BTreeMap::new();
@@ -74,7 +74,10 @@ impl World {
             rows.put(row);
         }
         let run = Run::new(Arc::new(head), progress, blueprint, rows);
-        self.put_run(Run { groups, ..run });
+        let signals = signals.into_iter().map(|row| (Arc::clone(&row.key), row)).collect();
+        let mut run = Run { groups, signals, ..run };
+        run.awaiting = run.count_awaiting().collect();
+        self.put_run(run);
         key
     }
 
@@ -83,7 +86,8 @@ impl World {
         let Some(run) = self.runs.remove(&key) else { return };
         self.by_id.remove(&run.head.id);
         self.ready.remove_run(key);
-        self.departed.insert(run.head.id, run.progress.stamp);
+        let departed = Departed { stamp: run.progress.stamp, with: self.next_batch };
+        self.departed.insert(run.head.id, departed);
         assert_eq!(run.progress.counts.live, 0, "a run with live attempts stays in memory");
         for row in run.all_rows() {
             if let Some(at) = due(row, run.blueprint.definition.task(row.task.no)) {

@@ -1,5 +1,5 @@
-//! What memory lets go of: an output that no task can read any more stays in its row only. A retry
-//! may need it again, and asks for what is stored first.
+//! What memory lets go of: an output that no task can read any more stays in its row only. A retry,
+//! or a task that is added, may need it again, and asks for what is stored first.
 
 use crate::ids::{RunKey, TaskNo};
 use crate::output::Output;
@@ -102,11 +102,14 @@ impl Run {
 impl World {
     /// Whether an order about an active run needs outputs that memory has let go of.
     pub(super) fn lacks_outputs(&self, key: RunKey, order: &Order) -> bool {
-        let is_retry = matches!(
+        let may_read = matches!(
             order,
-            Order::Run(Verb::Retry) | Order::Task(_, Verb::Retry) | Order::RetryTasks(_)
+            Order::Run(Verb::Retry)
+                | Order::Task(_, Verb::Retry)
+                | Order::RetryTasks(_)
+                | Order::Add(_)
         );
-        is_retry && self.runs.get(&key).is_some_and(|run| !run.unread.gone.is_empty())
+        may_read && self.runs.get(&key).is_some_and(|run| !run.unread.gone.is_empty())
     }
 
     pub(super) fn restore_outputs(

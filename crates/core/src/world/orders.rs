@@ -7,6 +7,7 @@ use crate::kernel::transition::Event;
 use crate::plan::dag::below::{Falls, below};
 use crate::time::Timestamp;
 use crate::world::input::{Refusal, Reply};
+use crate::world::park::withdraw;
 use crate::world::report::step;
 use crate::world::state::World;
 
@@ -22,10 +23,9 @@ impl World {
         if progress.status != RunStatus::Running {
             return Err(Refusal::RunIs(progress.status));
         }
-        progress.status = RunStatus::Paused;
         progress.hold = Some(Hold { by: by.to_owned(), at: now });
+        self.set_status(key, RunStatus::Paused);
         self.ready.remove_run(key);
-        self.draft.run(key);
         Ok(Reply::Done)
     }
 
@@ -34,9 +34,8 @@ impl World {
         if progress.status != RunStatus::Paused {
             return Err(Refusal::RunIs(progress.status));
         }
-        progress.status = RunStatus::Running;
         progress.hold = None;
-        self.draft.run(key);
+        self.set_status(key, RunStatus::Running);
         self.refill(key, now);
         self.ending.insert(key);
         Ok(Reply::Done)
@@ -69,8 +68,8 @@ impl World {
             CancelCause::Asked(_) => Cancelled::RunCancelled,
             CancelCause::RunTimeout => Cancelled::RunTimeout,
         };
+        self.set_status(key, RunStatus::Cancelling);
         let run = self.run_mut(key);
-        run.progress.status = RunStatus::Cancelling;
         run.progress.hold = None;
         run.progress.cancel = Some(cause);
         let unsettled = run.rows.iter().filter(|row| !run.plan.is_settled(&run.rows, row.task.no));
@@ -89,7 +88,6 @@ impl World {
                 Fact::None | Fact::Success | Fact::Failed | Fact::Cancelled | Fact::Skipped => {}
             }
         }
-        self.draft.run(key);
         self.ending.insert(key);
     }
 
@@ -97,6 +95,7 @@ impl World {
     fn cancel_now(&mut self, now: Timestamp, key: RunKey, no: TaskNo, why: Cancelled) {
         self.dequeue(key, no);
         self.change(key, TaskRef::plain(no), |row| {
+            withdraw(row, now);
             step(row, Event::Cancelled);
             row.hold = None;
             row.cancelled = Some(why);
@@ -174,11 +173,18 @@ impl World {
             self.draft.task(key, task);
         }
         match task.index {
+            Some(_) if fact == Fact::Waiting => self.fire(now, key, task),
             Some(index) => {
                 self.instance_due(now, key, (task.no, index));
                 self.after_instance(now, key, task.no);
             }
-            None if fact == Fact::Open => self.refill_group(now, key, task.no),
+            None if fact == Fact::Open => {
+                self.fire_group(now, key, task);
+                if self.run_mut(key).group(task.no).is_some() {
+                    self.refill_group(now, key, task.no);
+                }
+            }
+            None if fact == Fact::Waiting => self.fire(now, key, task),
             None => {
                 if self.run_mut(key).is_startable(task.no, now) {
                     self.agenda.push_back((key, task.no));

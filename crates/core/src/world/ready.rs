@@ -6,6 +6,7 @@
 
 use crate::ids::{RunKey, TaskRef};
 use crate::kernel::permits::{Limits, PermitSet};
+use crate::time::Timestamp;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -134,6 +135,19 @@ impl Ready {
     /// Whether a task could be taken now.
     pub fn has_next(&self, limits: &Limits) -> bool {
         self.queues.keys().any(|set| limits.has_room(set))
+    }
+
+    /// When rates, and nothing else, let something through that they keep out now.
+    pub fn frees_at(&self, limits: &Limits) -> Option<Timestamp> {
+        self.queues.keys().filter_map(|set| limits.frees_at(set)).min()
+    }
+
+    /// What waits, by the permits that it needs.
+    pub fn by_set(&self) -> impl Iterator<Item = (&PermitSet, RunKey, TaskRef)> {
+        self.queues.iter().flat_map(|(set, queue)| {
+            let levels = queue.values().flat_map(|level| level.tasks.iter());
+            levels.flat_map(move |(run, tasks)| tasks.iter().map(move |task| (set, *run, *task)))
+        })
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (RunKey, TaskRef)> {

@@ -114,7 +114,7 @@ impl World {
 
     /// A `started` edge may open a task, and that cannot wait for another commit. A group has
     /// started with its first instance.
-    fn follow_start(&mut self, ticket: Ticket) {
+    pub(super) fn follow_start(&mut self, ticket: Ticket) {
         let (key, no) = (ticket.run, ticket.task.no);
         if ticket.task.index.is_some() {
             if self.run_mut(key).rows.ever_started(no) {

@@ -127,8 +127,14 @@ impl World {
             step(row, event);
             begin_anew(row);
             if let Some(group) = &mut row.group {
-                let attempts = group.attempts;
-                **group = Group { attempts, numbered_from: attempts, ..Group::default() };
+                let Group { attempts, taken, .. } = **group;
+                **group = Group {
+                    attempts,
+                    numbered_from: attempts,
+                    taken,
+                    taken_from: taken,
+                    ..Group::default()
+                };
             }
         });
         self.draft.task(key, TaskRef::plain(no));
@@ -141,12 +147,10 @@ impl World {
         let run = self.run_mut(key);
         run.replan();
         if run.progress.status.is_final() {
-            run.progress.status = RunStatus::Running;
             run.progress.cancel = None;
             run.progress.error = None;
             run.progress.finished_at = None;
-            run.progress.opened_at = Some(now);
-            self.arm_run(key);
+            self.open_again(now, key);
         }
         self.draft.run(key);
         self.refill(key, now);

@@ -7,6 +7,7 @@ use crate::kernel::fact::Fact;
 use crate::kernel::group::Group;
 use crate::kernel::row::{Counts, RunHead, RunProgress, RunStatus, Stopping, TaskRow};
 use crate::kernel::rows::Rows;
+use crate::kernel::wait::SignalRow;
 use crate::output::Output;
 use crate::plan::dag::outcome::outcome;
 use crate::plan::dag::plan::Plan;
@@ -29,6 +30,8 @@ pub struct Run {
     pub blueprint: Arc<Blueprint>,
     pub rows: Rows,
     pub plan: Plan,
+    /// The group that it is counted in: none if an ancestor of it holds its group.
+    pub holds: Option<Arc<str>>,
     /// Tasks without an outcome, stored or derived.
     pub unsettled: u32,
     /// Of every group that is open, and of those a retry may open again.
@@ -38,6 +41,10 @@ pub struct Run {
     /// Tasks whose conditions were true.
     pub passed: BTreeSet<TaskNo>,
     pub unread: Unread,
+    /// The newest of each key.
+    pub signals: BTreeMap<Arc<str>, SignalRow>,
+    /// What waits for which signal.
+    pub awaiting: BTreeSet<(Arc<str>, TaskRef)>,
     /// What it puts out as a whole, once that was worked out.
     pub output: Option<Result<Output, TaskError>>,
 }
@@ -88,11 +95,14 @@ impl Run {
             blueprint,
             rows,
             plan,
+            holds: None,
             unsettled: 0,
             groups: BTreeMap::new(),
             asked: BTreeMap::new(),
             passed: BTreeSet::new(),
             unread: Unread::default(),
+            signals: BTreeMap::new(),
+            awaiting: BTreeSet::new(),
             output: None,
         };
         run.unsettled = run.count_unsettled();
@@ -102,13 +112,18 @@ impl Run {
 
     /// Everything that can be computed from the rows, computed again.
     pub fn replan(&mut self) {
-        self.plan = Plan::new(self.blueprint.shape(), &self.rows);
-        self.unsettled = self.count_unsettled();
+        self.count_anew();
         // Conditions may look different now, and so may everything that was asked.
         self.passed.clear();
         self.asked.clear();
-        self.output = None;
         self.groups.values_mut().for_each(|instances| instances.around = None);
+    }
+
+    /// The plan and every count over the rows.
+    pub fn count_anew(&mut self) {
+        self.plan = Plan::new(self.blueprint.shape(), &self.rows);
+        self.unsettled = self.count_unsettled();
+        self.output = None;
         self.unread.settled.clear();
         self.count_readers();
         // What has settled since the last batch is not on its way into the store yet.
@@ -145,7 +160,10 @@ impl Run {
         let group = self.rows.entry(task.no).group.as_mut();
         let group = group.expect("instances belong to an open group");
         let instances = self.groups.get_mut(&task.no).expect("instances belong to an open group");
-        group.attempts = group.attempts.max(instances.get(index).map_or(0, |row| row.attempts));
+        if let Some(row) = instances.get(index) {
+            group.attempts = group.attempts.max(row.attempts);
+            group.taken = group.taken.max(row.wait.as_ref().map_or(0, |wait| wait.taken));
+        }
         instances.note(group, index, (before, after));
     }
 
@@ -229,7 +247,10 @@ impl Run {
     pub fn is_over(&self) -> bool {
         match self.progress.status {
             RunStatus::Running => self.unsettled == 0,
-            RunStatus::Cancelling => self.progress.counts.live == 0,
+            RunStatus::Cancelling => {
+                let Counts { live, waiting, .. } = self.progress.counts;
+                live + waiting == 0
+            }
             RunStatus::Pending
             | RunStatus::Paused
             | RunStatus::Success
@@ -243,10 +264,11 @@ impl Run {
 pub fn count(counts: &mut Counts, fact: Fact) -> Option<&mut u32> {
     match fact {
         Fact::Dispatched | Fact::Running | Fact::Open => Some(&mut counts.live),
+        Fact::Waiting => Some(&mut counts.waiting),
         Fact::Success => Some(&mut counts.success),
         Fact::Failed => Some(&mut counts.failed),
         Fact::Cancelled => Some(&mut counts.cancelled),
         Fact::Skipped => Some(&mut counts.skipped),
-        Fact::None | Fact::Delayed | Fact::Waiting | Fact::WorkerDone => None,
+        Fact::None | Fact::Delayed | Fact::WorkerDone => None,
     }
 }

@@ -1,6 +1,7 @@
 //! What a store remembers of a run, ready to be taken into a world.
 
 use crate::kernel::row::{RunHead, RunProgress, TaskRow};
+use crate::kernel::wait::SignalRow;
 use crate::spec::definition::Definition;
 use std::sync::Arc;
 
@@ -11,4 +12,6 @@ pub struct RunSnapshot {
     pub progress: RunProgress,
     pub definition: Arc<Definition>,
     pub tasks: Vec<TaskRow>,
+    /// The newest of each key.
+    pub signals: Vec<SignalRow>,
 }

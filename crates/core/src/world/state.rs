@@ -2,16 +2,20 @@
 //! change of a task row goes.
 
 use crate::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use crate::kernel::ledger::LedgerRow;
+use crate::kernel::limit::LimitSetting;
 use crate::kernel::permits::Limits;
-use crate::kernel::row::{TaskRow, WorkflowRow};
+use crate::kernel::row::{RunHead, RunStatus, TaskRow, WorkflowRow};
 use crate::spec::definition::Definition;
 use crate::time::Timestamp;
 use crate::world::batch::Effect;
-use crate::world::blueprint::{Age, Blueprint};
+use crate::world::blueprint::Blueprint;
 use crate::world::chance::Chance;
 use crate::world::draft::Draft;
+use crate::world::gate::Gate;
 use crate::world::gather::Gather;
 use crate::world::instances::Standing;
+use crate::world::parked::Parked;
 use crate::world::ready::Ready;
 use crate::world::run::Run;
 use crate::world::timers::{Timer, Timers, due};
@@ -30,7 +34,20 @@ pub struct WorldConfig {
     /// For ids and jitter.
     pub seed: u64,
     /// `total`, `executor:<kind>`, the server's tiers.
-    pub limits: Vec<(String, u32)>,
+    pub limits: Vec<LimitSetting>,
+    /// What was stored of starts that rates count.
+    pub ledgers: Vec<LedgerRow>,
+    /// When it is made.
+    pub now: Timestamp,
+}
+
+/// A run that left memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Departed {
+    /// A reading of it with an older stamp is outdated.
+    pub stamp: u64,
+    /// The batch that makes it so.
+    pub with: u64,
 }
 
 /// All active runs of one scheduler. Decides; does nothing.
@@ -44,15 +61,16 @@ pub struct World {
     pub(super) chance: Chance,
     pub(super) limits: Limits,
     pub(super) blueprints: BTreeMap<(Arc<str>, u32), Arc<Blueprint>>,
-    /// The newest version of each workflow that was made ready for running.
-    pub(super) newest: BTreeMap<Arc<str>, u32>,
     /// Each workflow that came by, and the hash of its latest version.
     pub(super) latest: BTreeMap<Arc<str>, (WorkflowRow, [u8; 32])>,
-    pub(super) runs: BTreeMap<RunKey, Run>,
+    /// Each in a box: runs come in the order of their keys, which leaves half of every node empty.
+    pub(super) runs: BTreeMap<RunKey, Box<Run>>,
     pub(super) by_id: BTreeMap<RunId, RunKey>,
     /// Opened tasks that have not been looked at: a big cascade, cut at the batch limit.
     pub(super) agenda: VecDeque<(RunKey, TaskNo)>,
     pub(super) ready: Ready,
+    /// Who may begin.
+    pub(super) gate: Gate,
     pub(super) timers: Timers,
     /// Runs that may be over.
     pub(super) ending: BTreeSet<RunKey>,
@@ -66,16 +84,14 @@ pub struct World {
     pub(super) asked_after: BTreeSet<AttemptId>,
     /// Attempts whose work is over, while their logs are put away.
     pub(super) over: BTreeSet<AttemptId>,
-    /// Runs that left memory, with their last stamp, so that an older reading is noticed.
-    pub(super) departed: BTreeMap<RunId, u64>,
+    /// The number of the batch in the making.
+    pub(super) next_batch: u64,
+    /// Runs that left memory, so that an older reading is noticed.
+    pub(super) departed: BTreeMap<RunId, Departed>,
 }
 
 impl World {
     pub fn new(config: &WorldConfig) -> Self {
-        let mut limits = Limits::default();
-        for (name, max) in &config.limits {
-            limits.set(name, *max);
-        }
         Self {
             scheduler: config.scheduler,
             ordinal: config.ordinal,
@@ -83,14 +99,14 @@ impl World {
             next_run: config.next_run,
             next_stamp: config.next_stamp,
             chance: Chance::new(config.seed),
-            limits,
+            limits: Limits::of(&config.limits, &config.ledgers, config.now),
             blueprints: BTreeMap::new(),
-            newest: BTreeMap::new(),
             latest: BTreeMap::new(),
             runs: BTreeMap::new(),
             by_id: BTreeMap::new(),
             agenda: VecDeque::new(),
             ready: Ready::default(),
+            gate: Gate::default(),
             timers: Timers::default(),
             ending: BTreeSet::new(),
             draft: Draft::default(),
@@ -99,6 +115,7 @@ impl World {
             next_question: 0,
             asked_after: BTreeSet::new(),
             over: BTreeSet::new(),
+            next_batch: 0,
             departed: BTreeMap::new(),
         }
     }
@@ -114,7 +131,9 @@ impl World {
 
     /// Nothing follows from what was decided.
     fn is_stuck(&self) -> bool {
-        self.agenda.is_empty() && self.ending.is_empty() && !self.ready.has_next(&self.limits)
+        let lets_in = self.gate.is_open() && !self.limits.is_closed();
+        let is_idle = self.agenda.is_empty() && self.ending.is_empty();
+        is_idle && !lets_in && !self.ready.has_next(&self.limits)
     }
 
     /// A batch was cut at its limit: what is left must not wait for anything.
@@ -126,7 +145,8 @@ impl World {
 
     /// When it has to be asked again if nothing is heard before.
     pub fn next_wake(&self) -> Option<Timestamp> {
-        self.timers.next().into_iter().chain(self.deadline()).min()
+        let freed = self.ready.frees_at(&self.limits);
+        self.timers.next().into_iter().chain(freed).chain(self.deadline()).min()
     }
 
     /// No more input should be applied before a commit.
@@ -134,9 +154,15 @@ impl World {
         self.draft.is_full()
     }
 
-    /// No reading of the store is under way any more: none can be outdated.
-    pub fn forget_departed(&mut self) {
-        self.departed.clear();
+    /// This batch and those before it are durable and no reading of the store is under way: no
+    /// reading of what left memory with them can be outdated.
+    pub fn forget_departed(&mut self, durable: u64) {
+        self.departed.retain(|_, departed| departed.with > durable);
+    }
+
+    /// How many rows the batch in the making has by now.
+    pub fn drafted(&self) -> usize {
+        self.draft.rows()
     }
 
     /// Which of its scheduler's worlds this is.
@@ -145,11 +171,11 @@ impl World {
     }
 
     pub fn run(&self, id: RunId) -> Option<&Run> {
-        self.runs.get(self.by_id.get(&id)?)
+        self.runs.get(self.by_id.get(&id)?).map(|run| &**run)
     }
 
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
-        self.runs.values()
+        self.runs.values().map(|run| &**run)
     }
 
     /// Attempts that are dispatched or running.
@@ -184,15 +210,27 @@ impl World {
         definition: &Arc<Definition>,
     ) -> Arc<Blueprint> {
         let key = (Arc::clone(workflow), version);
+        self.gate.note_version(workflow, version, definition.max_active_runs);
         if let Some(known) = self.blueprints.get(&key) {
             return Arc::clone(known);
         }
-        let newest = self.newest.entry(Arc::clone(workflow)).or_insert(version);
-        let age = if version >= *newest { Age::Newest } else { Age::Older };
-        *newest = version.max(*newest);
-        let made = Arc::new(Blueprint::new(Arc::clone(definition), age, &mut self.limits));
+        let made = Arc::new(Blueprint::new(Arc::clone(definition), version, &mut self.limits));
         self.blueprints.insert(key, Arc::clone(&made));
         made
+    }
+
+    /// What a run goes by: its version's, or one of its own when tasks were added to it.
+    pub(super) fn blueprint_of(
+        &mut self,
+        head: &RunHead,
+        additions: u32,
+        definition: &Arc<Definition>,
+    ) -> Arc<Blueprint> {
+        if additions == 0 {
+            return self.blueprint(&head.workflow, head.version, definition);
+        }
+        self.gate.note_version(&head.workflow, head.version, definition.max_active_runs);
+        Arc::new(Blueprint::new(Arc::clone(definition), head.version, &mut self.limits))
     }
 
     /// The one door: edits a row and keeps every index over it true.
@@ -209,7 +247,9 @@ impl World {
             }
         };
         let (fact, timer, standing) = (row.fact, due(row, definition), Standing::of(row));
+        let parked = Parked::of(row);
         edit(row);
+        let parked_now = Parked::of(row);
         let (fact_now, timer_now, standing_now) =
             (row.fact, due(row, definition), Standing::of(row));
 
@@ -230,6 +270,9 @@ impl World {
                 self.limits.give_back(permits);
             }
             _ => {}
+        }
+        if parked != parked_now {
+            run.note_parked(task, parked, parked_now, &mut self.draft);
         }
         if standing != standing_now {
             run.count_change(task, (standing, standing_now));
@@ -268,6 +311,9 @@ impl World {
     /// Looks at every task of a run again: after a load, a resume, a retry.
     pub(super) fn refill(&mut self, key: RunKey, now: Timestamp) {
         let run = self.runs.get(&key).expect("callers hold keys of active runs");
+        if run.progress.status == RunStatus::Pending {
+            return;
+        }
         let startable = run.blueprint.graph.tasks().filter(|no| run.is_startable(*no, now));
         self.agenda.extend(startable.map(|no| (key, no)));
         let groups: Vec<TaskNo> = run.groups.keys().copied().collect();

@@ -13,6 +13,7 @@ impl World {
     /// Everything decided since the last batch, and what follows from it.
     pub fn take_batch(&mut self, now: Timestamp) -> Batch {
         self.gather.taken(self.live);
+        self.limits.look_at(now);
         self.advance(now);
         let closed = self.close(now);
         let mut draft = std::mem::take(&mut self.draft);
@@ -43,11 +44,14 @@ impl World {
             self.run_mut(*key).forget_unread();
         }
         changes.extend(added);
+        changes.extend(draft.ledgers.iter().map(|id| Change::PutLedger(self.limits.ledger(*id))));
         for key in closed {
             self.let_go(key);
         }
         self.hurry_what_is_left();
-        Batch { changes, heads, effects: draft.effects }
+        let number = self.next_batch;
+        self.next_batch += 1;
+        Batch { number, changes, heads, effects: draft.effects }
     }
 
     /// Instances that succeeded take no memory from here on.

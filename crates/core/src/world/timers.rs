@@ -50,6 +50,7 @@ pub fn due(row: &TaskRow, task: &Task) -> Option<Timestamp> {
     let attempt = row.attempt.as_ref();
     match row.fact {
         Fact::Delayed => row.until,
+        Fact::Waiting if row.hold.is_none() => row.until,
         Fact::Dispatched if row.stopping.is_none() => {
             // Refused starts before this one count too, waiting for permits does not.
             let left = task.start_timeout.0.saturating_sub(row.refused_for.0);

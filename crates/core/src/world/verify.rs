@@ -21,6 +21,7 @@ impl World {
             verify_run(run).map_err(|what| format!("run {}: {what}", key.0))?;
         }
         self.verify_permits()?;
+        self.verify_gate()?;
         self.verify_timers(now)?;
         self.verify_ready(now)
     }
@@ -111,6 +112,9 @@ fn verify_run(run: &Run) -> Result<(), String> {
         let (kept, fresh) = (run.unsettled, run.count_unsettled());
         return Err(format!("unsettled is {kept}, should be {fresh}"));
     }
+    if run.count_awaiting().collect::<BTreeSet<_>>() != run.awaiting {
+        return Err(format!("waits on signals are {:?}", run.awaiting));
+    }
     let mut counts = Counts { total: run.progress.counts.total, ..Counts::default() };
     for row in run.rows.iter() {
         count(&mut counts, row.fact).into_iter().for_each(|n| *n += 1);
@@ -128,7 +132,14 @@ fn verify_run(run: &Run) -> Result<(), String> {
 fn verify_group(run: &Run, no: TaskNo, instances: &Instances) -> Result<(), String> {
     let row = run.rows.get(no).ok_or(format!("group {} has no row", no.0))?;
     let group = row.group.as_deref().ok_or(format!("group {} has no state", no.0))?;
-    let mut counted = Group { success: 0, failed: 0, cancelled: 0, delayed: 0, held: 0, ..*group };
+    let mut counted =
+        Group { success: 0, failed: 0, cancelled: 0, delayed: 0, held: 0, waiting: 0, ..*group };
+    if group.copied {
+        return match instances.iter().next() {
+            None => Ok(()),
+            Some(row) => Err(format!("group {} is copied and has {:?}", no.0, row.task)),
+        };
+    }
     let (mut here, mut live) = (0, 0);
     for row in instances.iter() {
         here += 1;
@@ -143,9 +154,10 @@ fn verify_group(run: &Run, no: TaskNo, instances: &Instances) -> Result<(), Stri
 }
 
 fn compare_permits(limits: &Limits, used: &BTreeMap<LimitId, u32>) -> Result<(), String> {
-    for (name, _, kept) in limits.all() {
-        let fresh = limits.id(name).and_then(|id| used.get(&id)).copied().unwrap_or(0);
-        if kept != fresh {
+    for (id, limit) in limits.all() {
+        let fresh = used.get(&id).copied().unwrap_or(0);
+        if limit.used != fresh {
+            let (name, kept) = (&limit.name, limit.used);
             return Err(format!("limit {name}: {kept} in use, should be {fresh}"));
         }
     }

@@ -2,6 +2,7 @@
 
 use super::findings::Findings;
 use super::whole::Home;
+use crate::definitions;
 use crate::logs::{LogError, LogText};
 use mainspring_core::check::{self, Promise, Rows, Violation};
 use mainspring_core::ids::{AttemptId, RunKey};
@@ -16,7 +17,8 @@ const PAGE: usize = 500;
 /// Definitions in memory at once.
 const DEFINITIONS_MAX: usize = 1_000;
 
-type Definitions = BTreeMap<(Arc<str>, u32), Option<Arc<Definition>>>;
+/// Versions with their texts.
+type Definitions = BTreeMap<(Arc<str>, u32), Option<(Arc<str>, Arc<Definition>)>>;
 
 struct Check<'a> {
     store: &'a dyn Inventory,
@@ -67,10 +69,10 @@ impl Check<'_> {
         let Some(Some(whole)) = self.to.readable(Some(shown), whole)? else { return Ok(()) };
         self.count(&whole);
         self.owner(&whole, shown);
-        if let Some(definition) = self.definition(&whole, shown).await? {
-            let WholeRun { run, attempts, logs } = &whole;
+        if let Some(definition) = self.whole_definition(&whole, shown).await? {
+            let WholeRun { run, attempts, logs, approvals } = &whole;
             let (head, progress, tasks) = (&run.head, &run.progress, &*run.tasks);
-            let rows = Rows { head, progress, tasks, attempts, logs };
+            let rows = Rows { head, progress, tasks, attempts, logs, approvals };
             for violation in check::check(&definition, rows) {
                 self.to.add(Some(shown), violation);
             }
@@ -103,11 +105,29 @@ impl Check<'_> {
         }
     }
 
-    async fn definition(
+    /// With everything that was added to the run.
+    async fn whole_definition(
         &mut self,
         whole: &WholeRun,
         shown: &str,
     ) -> Result<Option<Arc<Definition>>, ReadError> {
+        let Some((text, version)) = self.version(whole, shown).await? else { return Ok(None) };
+        let run = (&whole.run.head, &whole.run.progress);
+        match definitions::of_run(self.store, run, (&text, &version)).await {
+            Ok(definition) => Ok(Some(definition)),
+            Err(ReadError::Damaged(what)) => {
+                self.to.add(Some(shown), Violation::new(Promise::Versions, what));
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn version(
+        &mut self,
+        whole: &WholeRun,
+        shown: &str,
+    ) -> Result<Option<(Arc<str>, Arc<Definition>)>, ReadError> {
         let (workflow, number) = (&whole.run.head.workflow, whole.run.head.version);
         let key = (Arc::clone(workflow), number);
         if let Some(known) = self.definitions.get(&key) {
@@ -122,8 +142,8 @@ impl Check<'_> {
         }
         // One that cannot be read is told with its workflow.
         let parse = |text: &str| spec::parse(text, &spec::Context::STORED).ok();
-        let parsed = version.flatten().and_then(|version| parse(&version.text));
-        let definition = parsed.map(|parsed| Arc::new(parsed.definition));
+        let parsed = version.flatten().and_then(|row| Some((parse(&row.text)?, row.text)));
+        let definition = parsed.map(|(parsed, text)| (text, Arc::new(parsed.definition)));
         if self.definitions.len() >= DEFINITIONS_MAX {
             self.definitions.clear();
         }

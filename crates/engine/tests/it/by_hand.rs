@@ -102,7 +102,6 @@ impl Executor for ByHand {
         let mut state = self.state();
         *state.starts.entry(launch.ticket.attempt).or_default() += 1;
         state.held.insert(name.clone(), (launch.ticket, None));
-        #[cfg_attr(not(feature = "bench"), expect(irrefutable_let_patterns))]
         if let Work::Process(work) = launch.work {
             state.brought.insert(name.clone(), work.artifacts_in);
         }

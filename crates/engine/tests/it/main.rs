@@ -10,3 +10,4 @@ mod failures;
 mod away;
 mod put_away;
 mod handed_on;
+mod anew;

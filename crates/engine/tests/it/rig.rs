@@ -3,6 +3,7 @@
 use crate::by_hand::ByHand;
 use mainspring_core::ids::{AttemptId, RunId, SchedulerId};
 use mainspring_core::json::Json;
+use mainspring_core::kernel::limit::LimitSetting;
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::spec::{Context, parse};
 use mainspring_core::work::ExecutorKind;
@@ -69,7 +70,10 @@ impl Rig {
             store: Arc::clone(&store) as _,
             logs: store.logs(),
             scheduler: SchedulerId::from_bytes([3; 16]),
-            limits: vec![("total".to_owned(), 100), ("executor:process".to_owned(), 100)],
+            limits: vec![
+                LimitSetting::default_of("total", 100),
+                LimitSetting::default_of("executor:process", 100),
+            ],
             load,
             observer: Arc::clone(&bell) as _,
             store_patience: patience,
@@ -140,5 +144,7 @@ pub fn trigger() -> Input {
         priority: 0,
         triggered_by: "test".to_owned(),
         workdir: "/".to_owned(),
+        group: None,
+        again: None,
     })
 }

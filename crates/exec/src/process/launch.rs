@@ -25,9 +25,12 @@ pub(super) fn launch(shared: &Arc<Shared>, launch: Launch, stack: &mut Stack) {
     let ticket = launch.ticket;
     let Some(stop) = shared.activate(ticket.attempt) else { return };
     let _spawning = Spawning(shared);
-    #[allow(clippy::infallible_destructuring_match, reason = "a second kind with `bench`")]
     let work = match &launch.work {
         Work::Process(work) => work,
+        Work::GitMerge(_) => {
+            let what = "this executor lands no branches";
+            return shared.ended(ticket, failed(TaskError::new(ErrorClass::Logic, what)));
+        }
         #[cfg(feature = "bench")]
         Work::Echo => unreachable!("echoes go to the echo executor"),
     };
@@ -133,6 +136,10 @@ fn variables(
         ("MAINSPRING_ATTEMPT", launch.attempt.to_string()),
         ("MAINSPRING_OUTPUT", path_text(&files.output())?),
     ];
+    if let Some(work) = launch.finalizes {
+        own.push(("MAINSPRING_ROLE", "finalize".to_owned()));
+        own.push(("MAINSPRING_WORK_ATTEMPT_ID", work.to_string()));
+    }
     if let Some((index, count)) = launch.instance {
         own.push(("MAINSPRING_INDEX", index.to_string()));
         own.push(("MAINSPRING_COUNT", count.to_string()));

@@ -23,6 +23,7 @@ pub(super) fn submit(job: Job, spawner: &'static Spawner) {
 fn work(job: &Job) -> Option<&ProcessWork> {
     match &job.launch.work {
         Work::Process(work) => Some(work),
+        Work::GitMerge(_) => None,
         #[cfg(feature = "bench")]
         Work::Echo => None,
     }

@@ -32,6 +32,7 @@ fn an_echo_starts_and_ends() {
             workflow: "w".into(),
             task: "t".into(),
             attempt: 1,
+            finalizes: None,
             work: Work::Echo,
             input: Json::null(),
             run_input: Json::null(),

@@ -287,10 +287,12 @@ fn launch(program: Program) -> Launch {
         workflow: "nightly".into(),
         task: "load".into(),
         attempt: 1,
+        finalizes: None,
         work: Work::Process(ProcessWork {
             program,
             env: Vec::new(),
             workdir: "/".to_owned(),
+            workspace: None,
             output: OutputFrom::File,
             kill_grace: Span::from_secs(60),
             log_bytes_max: LOG_BYTES_DEFAULT,
@@ -317,7 +319,6 @@ pub trait With {
 
 impl With for Launch {
     fn with(mut self, change: impl FnOnce(&mut ProcessWork)) -> Self {
-        #[allow(irrefutable_let_patterns)]
         if let Work::Process(work) = &mut self.work {
             change(work);
         }

@@ -187,6 +187,8 @@ mod tests {
             triggered_by: "test".into(),
             workdir: "/".into(),
             parent: None,
+            retry_of: None,
+            group: None,
             created_at: Timestamp(0),
         };
         let progress = RunProgress {
@@ -200,6 +202,8 @@ mod tests {
             finished_at: None,
             error: None,
             output: None,
+            signals: 0,
+            additions: 0,
             counts: TaskCounts::default(),
         };
         Event::Run(Arc::new(head), progress)

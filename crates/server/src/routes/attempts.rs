@@ -75,7 +75,7 @@ pub async fn of_run(
         let to = history.partition_point(|past| past.task <= row.task);
         placed(row, &history[from..to])
     });
-    let definition = &found.version.definition;
+    let definition = &found.definition;
     let name = |no| definition.task(no).name.to_string();
     page(&query, all, |no, attempt| TaskAttempt { task: name(no), attempt })
 }

@@ -16,7 +16,6 @@ use mainspring_core::spec::diagnostic::Diagnostic;
 use mainspring_core::spec::{self, Context, Parsed, ServerTiers};
 use mainspring_core::world::input::{Deploy, Input, Reply};
 use serde::Serialize;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -61,9 +60,7 @@ pub async fn deploy(
             let held = Held { claim, ..Held::default() };
             match app.submit(record, Input::Deploy(deploy), held).await? {
                 Reply::Deployed { version, is_new } => (version, is_new),
-                Reply::Done | Reply::Accepted { .. } => {
-                    unreachable!("a deploy is answered by a version")
-                }
+                _ => unreachable!("a deploy is answered by a version"),
             }
         }
     };
@@ -85,6 +82,17 @@ async fn as_of(app: &App, name: &str, number: u32) -> Result<Workflow, Problem> 
 
 /// JSON is YAML, so that both are read alike.
 async fn read(app: &App, body: &Body) -> Result<Parsed, Problem> {
+    check_media_type(body)?;
+    let bytes = body.bytes.clone();
+    let tiers = app.server_tiers().await?;
+    let parse = move || {
+        let context = Context { server_tiers: ServerTiers::Known(&tiers) };
+        spec::parse_bytes(&bytes, &context)
+    };
+    app.room.compute(parse).await?.map_err(|found| bad_definition(&found))
+}
+
+pub(super) fn check_media_type(body: &Body) -> Result<(), Problem> {
     const TAKEN: &[&str] = &[
         "",
         "application/yaml",
@@ -97,24 +105,20 @@ async fn read(app: &App, body: &Body) -> Result<Parsed, Problem> {
         let detail = format!("`{}`: send application/yaml or application/json", body.media_type);
         return Err(Problem::new(Code::MediaType, detail));
     }
-    let bytes = body.bytes.clone();
-    let parse = move || {
-        let tiers = BTreeSet::new();
-        let context = Context { server_tiers: ServerTiers::Known(&tiers) };
-        spec::parse_bytes(&bytes, &context)
-    };
-    app.room.compute(parse).await?.map_err(|found| {
-        let faults: Vec<Fault> = found.iter().map(fault).collect();
-        let first = faults.first().map_or_else(String::new, |fault| fault.message.clone());
-        let detail = match faults.len() {
-            0 | 1 => first,
-            many => format!("{first} (and {} more)", many - 1),
-        };
-        Problem::new(Code::BadDefinition, detail).with(faults)
-    })
+    Ok(())
 }
 
-fn fault(found: &Diagnostic) -> Fault {
+pub(super) fn bad_definition(found: &[Diagnostic]) -> Problem {
+    let faults: Vec<Fault> = found.iter().map(fault).collect();
+    let first = faults.first().map_or_else(String::new, |fault| fault.message.clone());
+    let detail = match faults.len() {
+        0 | 1 => first,
+        many => format!("{first} (and {} more)", many - 1),
+    };
+    Problem::new(Code::BadDefinition, detail).with(faults)
+}
+
+pub(super) fn fault(found: &Diagnostic) -> Fault {
     Fault {
         code: Some(found.code.word()),
         message: found.message.clone(),

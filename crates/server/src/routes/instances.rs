@@ -34,7 +34,7 @@ pub async fn list(
     let from = after.map_or(0, |at| u32::try_from(at.saturating_add(1)).unwrap_or(u32::MAX));
     let found = app.found(run_id(&id)?).await?;
     let no = found.task_no(&name)?;
-    if found.version.definition.task(no).fan_out.is_none() {
+    if found.definition.task(no).fan_out.is_none() {
         let detail = format!("task '{name}' is not a fan-out: it has no instances");
         return Err(Problem::new(Code::NotAGroup, detail));
     }
@@ -63,7 +63,7 @@ impl Listing<'_> {
         if facts.is_empty() && !self.wanted.is_empty() {
             return Ok(Vec::new());
         }
-        let (run, definition) = (self.found.run.head.key, &self.found.version.definition);
+        let (run, definition) = (self.found.run.head.key, &self.found.definition);
         let (mut shown, mut from) = (Vec::new(), from);
         loop {
             let query = InstancesQuery { from, limit: count - shown.len(), facts: facts.clone() };

@@ -111,7 +111,7 @@ pub async fn logs(
 /// A fan-out's instances write, each its own log.
 fn whose(found: &Found, name: &str, index: Option<u32>) -> Result<(), Problem> {
     let no = found.task_no(name)?;
-    if index.is_some() || found.version.definition.task(no).fan_out.is_none() {
+    if index.is_some() || found.definition.task(no).fan_out.is_none() {
         return Ok(());
     }
     let detail = format!("index: task '{name}' is a fan-out: say which instance's log, from 0");

@@ -27,16 +27,24 @@ const FROM_MEMORY: &[&str] = &["getSession", "listTokens", "metrics"];
 /// What every order about a run may be refused for.
 const OF_A_RUN: &[Code] = &[Code::NotOwned, Code::RunState];
 
+const OF_A_DECISION: &[Code] =
+    &[Code::NotAnApproval, Code::NotWaiting, Code::Decided, Code::NotAllowed, Code::TaskSettled];
+
 /// What follows from no rule: what an operation does is refused for reasons of its own.
 const OWN: &[(&str, &[Code])] = &[
     ("deployWorkflow", &[Code::BadDefinition, Code::WorkflowNotFound]),
     ("deleteWorkflow", &[Code::WorkflowActive]),
-    ("triggerRun", &[Code::BadInput, Code::RunNotFound]),
+    ("triggerRun", &[Code::BadInput, Code::GroupHeld, Code::RunNotFound]),
     ("cancelRun", OF_A_RUN),
     ("pauseRun", OF_A_RUN),
     ("resumeRun", OF_A_RUN),
     ("retryRun", OF_A_RUN),
     ("retryRun", &[Code::TaskNotFound, Code::TaskNotFailed, Code::DependentRunning]),
+    ("rerunRun", &[Code::RunState, Code::TaskNotFound, Code::WorkflowNotFound]),
+    ("rerunRun", &[Code::BadInput, Code::GroupHeld]),
+    ("getBulk", &[Code::BulkNotFound]),
+    ("addTasks", OF_A_RUN),
+    ("addTasks", &[Code::BadDefinition]),
     ("cancelTask", OF_A_RUN),
     ("cancelTask", &[Code::TaskSettled, Code::TaskStopping]),
     ("pauseTask", OF_A_RUN),
@@ -45,11 +53,19 @@ const OWN: &[(&str, &[Code])] = &[
     ("resumeTask", &[Code::TaskSettled, Code::TaskNotHeld]),
     ("retryTask", OF_A_RUN),
     ("retryTask", &[Code::TaskNotFailed, Code::DependentRunning]),
+    ("signalRun", OF_A_RUN),
+    ("signalRun", &[Code::TooManySignals]),
+    ("approveTask", OF_A_RUN),
+    ("approveTask", OF_A_DECISION),
+    ("rejectTask", OF_A_RUN),
+    ("rejectTask", OF_A_DECISION),
     ("listInstances", &[Code::NotAGroup]),
     ("runOutput", &[Code::NoOutput]),
     ("taskOutput", &[Code::NoOutput]),
     ("taskLog", &[Code::AttemptNotFound, Code::BadRange]),
     ("events", &[Code::RunNotFound]),
+    ("listTiers", &[Code::Busy, Code::UnknownOutcome]),
+    ("setTier", &[Code::TierNotFound, Code::TierOfWorkflow]),
     ("createToken", &[Code::BadRequest, Code::NameTaken]),
     ("revokeToken", &[Code::TokenNotFound, Code::LastAdmin]),
     ("openSession", &[Code::Unauthorized, Code::HostRefused]),
@@ -59,6 +75,7 @@ const OWN: &[(&str, &[Code])] = &[
 enum Method {
     Get,
     Post,
+    Put,
     Delete,
 }
 
@@ -110,6 +127,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operati
     let all = [
         (Method::Get, item.get.as_mut()),
         (Method::Post, item.post.as_mut()),
+        (Method::Put, item.put.as_mut()),
         (Method::Delete, item.delete.as_mut()),
     ];
     all.into_iter().filter_map(|(method, operation)| Some((method, operation?)))
@@ -135,7 +153,7 @@ fn codes((method, path): (Method, &str), id: &str, operation: &Operation) -> BTr
     if changes {
         codes.extend([Code::CrossOrigin, Code::Busy, Code::OneRun, Code::UnknownOutcome]);
     }
-    if method == Method::Post {
+    if matches!(method, Method::Post | Method::Put) {
         codes.extend([Code::BadBody, Code::SlowBody, Code::BodyTooLarge, Code::MediaType]);
     }
     codes.extend(of_path(path));

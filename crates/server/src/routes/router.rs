@@ -2,8 +2,9 @@
 
 use super::openapi::{Doc, Made};
 use super::unasked::Asked;
-use super::{absent, attempts, instances, outputs, problems, unasked, versions, workflows};
-use super::{audit, deploy, diff, health, logs, orders, runs, session, tasks, tokens, trigger};
+use super::{absent, approvals, attempts, graph, instances, outputs, problems, signal, unasked};
+use super::{add, bulk, rerun, trigger, ui, versions, workflows};
+use super::{audit, deploy, diff, health, logs, orders, runs, session, tasks, tiers, tokens};
 use crate::access;
 use crate::app::App;
 use crate::events::stream;
@@ -29,17 +30,22 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(workflows::get, workflows::delete))
         .routes(routes!(versions::list))
         .routes(routes!(versions::get))
+        .routes(routes!(graph::get))
         .routes(routes!(diff::diff))
         .routes(routes!(trigger::trigger))
         .routes(routes!(runs::list))
         .routes(routes!(runs::get))
+        .routes(routes!(graph::of_run))
         .routes(routes!(attempts::of_run))
         .routes(routes!(outputs::of_run))
         .routes(routes!(orders::cancel))
         .routes(routes!(orders::pause))
         .routes(routes!(orders::resume))
         .routes(routes!(orders::retry))
-        .routes(routes!(tasks::list))
+        .routes(routes!(rerun::rerun))
+        .routes(routes!(bulk::start))
+        .routes(routes!(bulk::get))
+        .routes(routes!(tasks::list, add::add))
         .routes(routes!(tasks::get))
         .routes(routes!(instances::list))
         .routes(routes!(attempts::of_task))
@@ -49,7 +55,12 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(orders::pause_task))
         .routes(routes!(orders::resume_task))
         .routes(routes!(orders::retry_task))
+        .routes(routes!(approvals::list))
+        .routes(routes!(approvals::approve))
+        .routes(routes!(approvals::reject))
+        .routes(routes!(signal::signal))
         .routes(routes!(stream::events))
+        .routes(routes!(tiers::list, tiers::set))
         .routes(routes!(tokens::list, tokens::create))
         .routes(routes!(tokens::revoke))
         .routes(routes!(session::get, session::login, session::logout))
@@ -73,6 +84,7 @@ pub fn router(app: App) -> Router {
         .route("/openapi.json", get(move || async move { made.json() }))
         .route("/docs", get(move || async move { page.page() }))
         .route_layer(axum::middleware::from_fn_with_state(asked, unasked::refuse))
+        .merge(ui::routes())
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(CompressionLayer::new().gzip(true).compress_when(compressed))

@@ -60,7 +60,7 @@ impl ListQuery {
     }
 }
 
-fn labels_schema() -> Array {
+pub fn labels_schema() -> Array {
     let label = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[^=]+="));
     ArrayBuilder::new().items(label).min_items(Some(1)).build()
 }
@@ -77,14 +77,14 @@ fn statuses(given: &[String]) -> Result<Vec<RunStatus>, Problem> {
     given.iter().flat_map(|text| text.split(',')).map(one).collect()
 }
 
-fn moment(field: &str, text: &str) -> Result<Timestamp, Problem> {
+pub fn moment(field: &str, text: &str) -> Result<Timestamp, Problem> {
     text.parse().map_err(|_| {
         let detail = format!("{field}: '{text}' is no moment like 2026-01-31T12:00:00Z");
         Problem::new(Code::BadQuery, detail)
     })
 }
 
-fn label(pair: &str) -> Result<(String, String), Problem> {
+pub fn label(pair: &str) -> Result<(String, String), Problem> {
     match pair.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err(Problem::new(Code::BadQuery, format!("label: '{pair}' is not `key=value`"))),

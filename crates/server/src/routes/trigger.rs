@@ -11,6 +11,7 @@ use crate::whole::{whole, whole_or_none};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
+use mainspring_core::evaluate::group_key;
 use mainspring_core::ids::RunId;
 use mainspring_core::json::Json as RawJson;
 use mainspring_core::kernel::record::KeyAnswer;
@@ -92,6 +93,7 @@ async fn start(
         Some(number) => app.version(&name, number).await?,
     };
     let input = version.check_input(&body.input.unwrap_or_else(RawJson::empty_object))?;
+    let group = group(app, &version, &input).await?;
     let record = who.record_with("run.trigger", format!("workflow {name}"), claim.as_ref());
     let trigger = Trigger {
         workflow: name,
@@ -101,12 +103,28 @@ async fn start(
         priority: body.priority,
         triggered_by: who.name.to_string(),
         workdir: app.config.workdir.to_string_lossy().into_owned(),
+        group,
+        again: None,
     };
     let held = Held { claim, ..Held::default() };
     match app.submit(record, Input::Trigger(trigger), held).await? {
         Reply::Accepted { run } => Ok(run),
-        Reply::Done | Reply::Deployed { .. } => unreachable!("a trigger is answered by a run"),
+        _ => unreachable!("a trigger is answered by a run"),
     }
+}
+
+/// The key of the run's concurrency group. Expressions may take their time.
+pub(super) async fn group(
+    app: &App,
+    version: &Arc<Version>,
+    input: &RawJson,
+) -> Result<Option<Arc<str>>, Problem> {
+    if version.definition.concurrency_group.is_none() {
+        return Ok(None);
+    }
+    let (version, input) = (Arc::clone(version), input.clone());
+    let worked_out = app.room.compute(move || group_key(&version.definition, &input)).await?;
+    worked_out.map_err(|bad| Problem::new(Code::BadInput, bad.to_string()))
 }
 
 fn check(body: &TriggerBody) -> Result<(), Problem> {
@@ -125,7 +143,7 @@ fn check(body: &TriggerBody) -> Result<(), Problem> {
 }
 
 /// The run as it stands by now: its first commit is durable.
-async fn accepted(app: &App, run: RunId) -> Result<RunView, Problem> {
+pub(super) async fn accepted(app: &App, run: RunId) -> Result<RunView, Problem> {
     if let Some((head, progress)) = app.hub.state(run) {
         return Ok(run_view(&head, &progress));
     }

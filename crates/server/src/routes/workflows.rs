@@ -104,7 +104,8 @@ pub async fn get(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DeleteQuery {
-    /// `true`: cancel its active runs first.
+    /// `true`, or no value at all: cancel its active runs first.
+    #[param(value_type = Option<String>, pattern = "^(true|false)?$")]
     force: Option<bool>,
 }
 

@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use mainspring_core::ids::{RunId, SchedulerId};
 use mainspring_core::kernel::record::Role;
+use mainspring_core::limits::SIGNALS_MAX;
 use mainspring_core::work::Outcome;
 use mainspring_core::world::batch::Change;
 use mainspring_server::Scope;
@@ -72,8 +73,10 @@ async fn every_code_is_answered_and_told_of() {
     in_the_wrong_state(&mut seen).await;
     at_work(&mut seen).await;
     fanned_out(&mut seen).await;
+    waiting(&mut seen).await;
     keys(&mut seen).await;
     tokens(&mut seen).await;
+    limits(&mut seen).await;
     troubled(&mut seen).await;
     let unseen: Vec<&String> = seen.all.difference(&seen.codes).collect();
     assert!(unseen.is_empty(), "no request here is answered with {unseen:?}");
@@ -143,6 +146,7 @@ async fn not_found(seen: &mut Seen) {
     seen.hear("listInstances", "not_a_group", &answer);
     let answer = rig.get(&format!("/runs/{id}/tasks/a/logs?attempt=9")).await;
     seen.hear("taskLog", "attempt_not_found", &answer);
+    seen.hear("getBulk", "bulk_not_found", &rig.get("/runs/bulk/x").await);
     let answer = rig.delete(&format!("/tokens/{NOBODY}")).await;
     seen.hear("revokeToken", "token_not_found", &answer);
 }
@@ -160,6 +164,20 @@ async fn tokens(seen: &mut Seen) {
     let with_key = [by_admin[0], ("idempotency-key", "k")];
     let answer = rig.ask(request(Method::POST, "/tokens", &with_key, body)).await;
     seen.hear("createToken", "bad_request", &answer);
+}
+
+async fn limits(seen: &mut Seen) {
+    let rig = Rig::new().await;
+    let put = async |body: &'static str| {
+        rig.ask(request(Method::PUT, "/tiers", &[("content-type", "application/json")], body)).await
+    };
+    seen.hear("setTier", "tier_of_workflow", &put(r#"{"name": "w/gpu", "limit": 1}"#).await);
+    seen.hear("setTier", "tier_not_found", &put(r#"{"name": "x", "rate": "1/1s"}"#).await);
+    // Nothing has room to run here.
+    let text = "name: w\nconcurrency_group: {key: k, on_conflict: skip}\ntasks: {a: {run: x}}\n";
+    assert!(rig.deploy(text).await.status.is_success());
+    assert!(rig.post("/workflows/w/runs", "{}").await.status.is_success());
+    seen.hear("triggerRun", "group_held", &rig.post("/workflows/w/runs", "{}").await);
 }
 
 async fn in_the_wrong_state(seen: &mut Seen) {
@@ -254,6 +272,40 @@ async fn fanned_out(seen: &mut Seen) {
     seen.hear("taskOutput", "no_output", &rig.get(&format!("{task}/output?index=0")).await);
     seen.hear("taskOutput", "no_output", &rig.get(&format!("{task}/output")).await);
     seen.hear("taskLog", "bad_query", &rig.get(&format!("{task}/logs")).await);
+}
+
+async fn waiting(seen: &mut Seen) {
+    let rig = Rig::new().await;
+    let text = "name: w\ntasks:\n  a: {approval: {message: really?, by: admin}}\n  \
+                b: {approval: {message: really?, by: nobody}}\n  c: {wait: {signal: k}}\n  \
+                d: {depends_on: [a], approval: {message: really?}}\n";
+    assert!(rig.deploy(text).await.status.is_success());
+    let run = rig.post("/workflows/w/runs", "{}").await.json();
+    let run = format!("/runs/{}", run["id"].as_str().unwrap());
+    for task in ["a", "b", "c"] {
+        while rig.get(&format!("{run}/tasks/{task}")).await.json()["status"] != "waiting" {
+            tokio::task::yield_now().await;
+        }
+    }
+    for verb in ["approve", "reject"] {
+        let operation = format!("{verb}Task");
+        let say = async |task: &str| rig.post(&format!("{run}/tasks/{task}/{verb}"), "").await;
+        seen.hear(&operation, "not_an_approval", &say("c").await);
+        seen.hear(&operation, "not_waiting", &say("d").await);
+        seen.hear(&operation, "not_allowed", &say("b").await);
+    }
+    rig.post(&format!("{run}/tasks/a/pause"), "").await;
+    assert_eq!(rig.post(&format!("{run}/tasks/a/approve"), "").await.status, StatusCode::OK);
+    let again = rig.post(&format!("{run}/tasks/a/reject"), "").await;
+    seen.hear("rejectTask", "decided", &again);
+    rig.post(&format!("{run}/tasks/a/resume"), "").await;
+    let again = rig.post(&format!("{run}/tasks/a/approve"), "").await;
+    seen.hear("approveTask", "task_settled", &again);
+    let signal = async || rig.post(&format!("{run}/signal"), r#"{"key": "x"}"#).await;
+    for _ in 0..SIGNALS_MAX {
+        assert_eq!(signal().await.status, StatusCode::OK);
+    }
+    seen.hear("signalRun", "too_many_signals", &signal().await);
 }
 
 /// Starts a run, and waits until its task `a` is at work.

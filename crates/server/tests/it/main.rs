@@ -5,13 +5,19 @@
 
 mod by_hand;
 mod rig;
+mod ui;
 mod workflows;
 mod runs;
+mod reruns;
+mod additions;
+mod bulk;
 mod groups;
+mod approvals;
 mod outputs;
 mod keys;
 mod leaving;
 mod permissions;
+mod tiers;
 mod tokens;
 mod hostile;
 mod streams;

@@ -11,6 +11,7 @@ use mainspring_server::routes::router::described;
 const OPEN: &[(&str, &str)] = &[("get", "/healthz"), ("get", "/readyz"), ("post", "/session")];
 /// What needs the role admin; other changes need operator, everything else viewer.
 const ADMIN: &[(&str, &str)] = &[
+    ("post", "/runs/{id}/tasks"),
     ("post", "/workflows"),
     ("delete", "/workflows/{name}"),
     ("get", "/tokens"),

@@ -6,6 +6,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use mainspring_core::ids::{SchedulerId, TokenId};
+use mainspring_core::kernel::limit::LimitSetting;
 use mainspring_core::kernel::record::{Role, TokenKind, TokenRow};
 use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::work::ExecutorKind;
@@ -125,7 +126,10 @@ impl Rig {
             store: Arc::clone(&store) as _,
             logs: logs.clone(),
             scheduler,
-            limits: vec![("total".to_owned(), total), ("executor:process".to_owned(), total)],
+            limits: vec![
+                LimitSetting::default_of("total", total),
+                LimitSetting::default_of("executor:process", total),
+            ],
             load: Load::All,
             observer: Arc::clone(&hub) as _,
             store_patience: None,
@@ -157,12 +161,16 @@ impl Rig {
     }
 
     pub fn token(&self, role: Role, expires_at: Option<Timestamp>) -> String {
+        self.named_token(role.word(), role, expires_at)
+    }
+
+    pub fn named_token(&self, name: &str, role: Role, expires_at: Option<Timestamp>) -> String {
         let (secret, hash) = secret::make();
         let mut id = [0; 16];
         id.copy_from_slice(&hash[..16]);
         self.app.tokens.add(TokenRow {
             id: TokenId::from_bytes(id),
-            name: role.word().into(),
+            name: name.into(),
             hash,
             role,
             kind: TokenKind::Bearer,

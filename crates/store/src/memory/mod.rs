@@ -2,9 +2,11 @@
 //! async and take copies of it; the other stores are compared with it.
 
 mod cache;
+mod limits;
 mod records;
 mod model;
 mod groups;
+mod waits;
 mod store;
 
 pub use model::Model;

@@ -1,16 +1,18 @@
 //! All rows in ordered maps. No threads, no locks: a copy is a snapshot.
 
 use super::cache::Cache;
+use super::limits::Limits;
 use super::records::Records;
 use crate::contract::{
-    CommitError, Expired, Fence, Registration, RunsQuery, StoredRun, VersionsQuery,
+    CommitError, Expired, Fence, Registration, RunsQuery, StoredLimits, StoredRun, VersionsQuery,
 };
 use crate::grouped::{Grouped, Marks};
 use crate::refused::Refused;
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskRef};
 use mainspring_core::kernel::row::{
-    AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
+    AdditionRow, AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
 };
+use mainspring_core::kernel::wait::SignalRow;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use mainspring_core::world::input::Forgotten;
@@ -23,12 +25,16 @@ pub struct Model {
     schedulers: BTreeMap<SchedulerId, Scheduler>,
     versions: BTreeMap<(Arc<str>, u32), VersionRow>,
     workflows: BTreeMap<Arc<str>, WorkflowRow>,
-    runs: BTreeMap<RunKey, (RunHead, RunProgress)>,
+    pub(super) runs: BTreeMap<RunKey, (RunHead, RunProgress)>,
     keys: BTreeMap<RunId, RunKey>,
     pub(super) tasks: BTreeMap<RunKey, BTreeMap<TaskRef, TaskRow>>,
     pub(super) attempts: BTreeMap<RunKey, BTreeMap<(TaskRef, u32, AttemptId), AttemptRow>>,
     logs: BTreeMap<(RunKey, AttemptId), Log>,
+    pub(super) additions: BTreeMap<RunKey, BTreeMap<u32, AdditionRow>>,
+    pub(super) signals: BTreeMap<RunKey, BTreeMap<(Arc<str>, u32), SignalRow>>,
+    pub(super) approvals: BTreeMap<(RunKey, TaskRef), Timestamp>,
     pub(super) cache: Cache,
+    limits: Limits,
     pub(super) records: Records,
 }
 
@@ -153,7 +159,9 @@ impl Model {
         for (run, attempt, log) in &grouped.logs {
             self.logs.entry((*run, *attempt)).or_insert_with(|| (*log).clone());
         }
+        self.write_waits(grouped);
         self.cache.write(grouped);
+        self.limits.write(grouped);
     }
 
     /// History is append-only: the first word on an attempt stands, as on its log.
@@ -176,6 +184,9 @@ impl Model {
             self.tasks.remove(run);
             self.attempts.remove(run);
             self.logs.retain(|(of, _), _| of != run);
+            self.signals.remove(run);
+            self.additions.remove(run);
+            self.approvals.retain(|(of, _), _| of != run);
         }
     }
 }
@@ -191,6 +202,10 @@ impl Model {
             .collect();
         found.sort_by_key(|head| (head.created_at, head.id));
         found.into_iter().map(|head| (head.key, head.id)).collect()
+    }
+
+    pub fn limits(&self) -> StoredLimits {
+        self.limits.all()
     }
 
     pub fn run(&self, id: RunId) -> Option<StoredRun> {

@@ -10,15 +10,16 @@
 use super::model::Model;
 use crate::contract::{
     Audited, CommitError, Done, Expired, Fence, InstancesQuery, ReadError, Reading, Registration,
-    RunsQuery, Store, StoredRun, VersionsQuery,
+    RunsQuery, Store, StoredApproval, StoredLimits, StoredRun, VersionsQuery,
 };
 use crate::thread::Thread;
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
-    AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
+    AdditionRow, AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
 };
+use mainspring_core::kernel::wait::{ApprovalPlace, SignalRow};
 use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
@@ -157,6 +158,22 @@ impl Store for Memory {
         answer(self.model().cache.get(key))
     }
 
+    fn additions(&self, run: RunKey) -> Reading<'_, Vec<AdditionRow>> {
+        answer(self.model().additions(run))
+    }
+
+    fn signals(&self, run: RunKey) -> Reading<'_, Vec<SignalRow>> {
+        answer(self.model().signals(run))
+    }
+
+    fn approvals(
+        &self,
+        after: Option<ApprovalPlace>,
+        limit: usize,
+    ) -> Reading<'_, Vec<StoredApproval>> {
+        answer(self.model().approvals(after, limit))
+    }
+
     fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>> {
         answer(self.attempts_now(run))
     }
@@ -206,6 +223,10 @@ impl Store for Memory {
         answer(self.model().records.audit(below, limit))
     }
 
+    fn limits(&self) -> Reading<'_, StoredLimits> {
+        answer(self.model().limits())
+    }
+
     fn tokens(&self) -> Reading<'_, Vec<TokenRow>> {
         answer(self.model().records.tokens())
     }
@@ -240,8 +261,20 @@ impl Committer {
         let (queue, jobs) = mpsc::channel::<Job>();
         let model = Arc::clone(model);
         let thread = Thread::start("memory-writer", move || {
+            let mut failed = None;
             for Job { fence, changes, done } in jobs {
-                let result = lock(&model).apply(fence, &changes);
+                let result = match &failed {
+                    Some((of, CommitError::Failed { what, .. })) if *of == fence => {
+                        let failed =
+                            CommitError::Failed { what: String::clone(what), source: None };
+                        // Whoever is fenced off is told so before anything else.
+                        lock(&model).apply(fence, &[]).and(Err(failed))
+                    }
+                    _ => lock(&model).apply(fence, &changes),
+                };
+                if let Err(error @ CommitError::Failed { .. }) = &result {
+                    failed = Some((fence, error.told_again()));
+                }
                 done(result);
             }
         });

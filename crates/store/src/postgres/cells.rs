@@ -33,6 +33,12 @@ impl<'a> Cells<'a> {
         })
     }
 
+    /// Goes on with the column of this name.
+    pub fn skip_to(&mut self, name: &str) {
+        let found = self.row.columns().iter().position(|column| column.name() == name);
+        self.at = found.unwrap_or(self.row.len());
+    }
+
     /// A number that is never negative.
     pub fn number<T: TryFrom<i64>>(&mut self) -> Result<T, Fault> {
         let value: i64 = self.take()?;

@@ -85,8 +85,8 @@ pub(super) fn silent(place: &Place) -> String {
     format!("{place} does not answer: check that its server is neither stopped nor overloaded")
 }
 
-const UNSETTLED: &str = "the connection was lost under an earlier batch: what became of it must \
-                         be looked at before anything else is written";
+const UNSETTLED: &str = "an earlier batch failed: what became of it must be looked at before \
+                         anything else is written";
 
 const CUT_SHORT: &str = "nothing of a blob is kept whose end did not come";
 

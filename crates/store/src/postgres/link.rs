@@ -12,8 +12,11 @@ use super::fault::{self, Fault, within};
 use super::lock;
 use super::place::Place;
 use super::session::{Backend, Role, Session};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
@@ -32,13 +35,20 @@ pub(super) struct Link {
     place: Arc<Place>,
     role: Role,
     session: Option<Session>,
+    /// A connection on its way. Whoever waits for it may leave, it stays: the server has to deal
+    /// with each one that was begun, and would drown in those that were given up.
+    making: Option<Making>,
     /// Connections made so far.
     made: u64,
-    /// Who was behind the last of them: a lock that one of these still holds is held by a
-    /// connection of ours that is dead, or was given up while it was being made.
-    ours: VecDeque<Backend>,
+    ours: Ours,
     down: Down,
 }
+
+type Making = Pin<Box<dyn Future<Output = Result<Session, Fault>>>>;
+
+/// Who was behind the last connections, newest first: a lock that one of these still holds is held
+/// by a connection of ours that is dead, or was given up while it was being made.
+type Ours = Rc<RefCell<VecDeque<Backend>>>;
 
 struct Down {
     tried: Option<Instant>,
@@ -75,7 +85,7 @@ impl Link {
     pub fn new(place: Arc<Place>, role: Role) -> Self {
         let why = Why::Unreachable(String::new());
         let down = Down { tried: None, delay: DELAY_MIN, why };
-        Self { place, role, session: None, made: 0, ours: VecDeque::new(), down }
+        Self { place, role, session: None, making: None, made: 0, ours: Ours::default(), down }
     }
 
     /// Changes with every new connection.
@@ -111,7 +121,7 @@ impl Link {
     }
 
     /// Waits for the connection to be lost, and makes it again, for as long as it is polled.
-    /// It may be left at any moment: nothing that was being made is kept then.
+    /// It may be left at any moment.
     pub async fn keep_up(&mut self) -> Infallible {
         loop {
             match (&mut self.session, self.down.tried) {
@@ -128,7 +138,13 @@ impl Link {
     }
 
     async fn connect(&mut self) -> Result<(), Fault> {
-        match within(PATIENCE, self.connected()).await {
+        let making = self.making.get_or_insert_with(|| {
+            let (place, ours) = (Arc::clone(&self.place), Rc::clone(&self.ours));
+            Box::pin(within(PATIENCE, connected(place, self.role, ours)))
+        });
+        let connected = making.await;
+        self.making = None;
+        match connected {
             Ok(session) => {
                 self.session = Some(session);
                 self.made += 1;
@@ -144,16 +160,19 @@ impl Link {
             }
         }
     }
+}
 
-    async fn connected(&mut self) -> Result<Session, Fault> {
-        let session = Session::connect(&self.place, self.role).await?;
-        if self.role == Role::Writer {
-            let before = self.ours.make_contiguous().to_vec();
-            // Noted before it can hold the lock: whoever makes the next one must know it.
-            self.ours.truncate(OURS_MAX - 1);
-            self.ours.push_front(session.backend().clone());
-            lock::take(&session, &before).await?;
+async fn connected(place: Arc<Place>, role: Role, ours: Ours) -> Result<Session, Fault> {
+    let session = Session::connect(&place, role).await?;
+    if role == Role::Writer {
+        let before: Vec<Backend> = ours.borrow().iter().cloned().collect();
+        // Noted before it can hold the lock: whoever makes the next one must know it.
+        {
+            let mut ours = ours.borrow_mut();
+            ours.truncate(OURS_MAX - 1);
+            ours.push_front(session.backend().clone());
         }
-        Ok(session)
+        lock::take(&session, &before).await?;
     }
+    Ok(session)
 }

@@ -6,8 +6,8 @@ use super::schema;
 use super::session::{Role, Session, Step};
 use super::tables::tasks::Extent;
 use super::tables::{
-    attempts, audit, blobs, cache, idempotency_keys, instances, logs, run_drop, run_list, runs,
-    schedulers, tasks, tokens, versions, workflows,
+    additions, approvals, attempts, audit, blobs, cache, idempotency_keys, instances, limits, logs,
+    run_drop, run_list, runs, schedulers, signals, tasks, tokens, versions, workflows,
 };
 use super::transaction::{self, Owners};
 use crate::blobs::BlobName;
@@ -15,6 +15,8 @@ use crate::contract::{InstancesQuery, RunsQuery};
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef, TokenId};
 use mainspring_core::json::Json;
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
+use mainspring_core::kernel::ledger::{Ledger, LedgerRow};
+use mainspring_core::kernel::limit::{Bound, LimitRow};
 use mainspring_core::kernel::record::{
     AuditRow, IdempotencyKey, KeyAnswer, KeyRow, Role as TokenRole, TokenKind, TokenRow,
 };
@@ -22,6 +24,7 @@ use mainspring_core::kernel::row::{
     Attempt, AttemptRow, Counts, Log, RunHead, RunKind, RunProgress, RunStatus, TaskRow,
     VersionRow, WorkflowRow,
 };
+use mainspring_core::kernel::wait::{ApprovalPlace, SignalRow};
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use std::collections::BTreeMap;
@@ -56,6 +59,8 @@ fn head(number: u64, input: &str) -> RunHead {
         triggered_by: String::new(),
         workdir: String::new(),
         parent: None,
+        retry_of: None,
+        group: None,
         created_at: AT,
     }
 }
@@ -72,6 +77,8 @@ fn progress(status: RunStatus) -> RunProgress {
         finished_at: Some(AT),
         error: None,
         output: None,
+        signals: 0,
+        additions: 0,
         counts: Counts::default(),
     }
 }
@@ -126,7 +133,12 @@ fn everything() -> Vec<Change> {
             output: None,
             expires_at: AT,
         }),
+        Change::PutLimit(LimitRow { name: "l".into(), bound: Bound::of(1) }),
+        Change::PutLedger(LedgerRow { name: "l".into(), ledger: Ledger::default() }),
         Change::NewLog(run, id, Log::Blob { bytes: 1 }),
+        Change::NewSignal(run, signal()),
+        Change::ListApproval(place(0)),
+        Change::UnlistApproval(place(1)),
         Change::DropRun(RunKey::new(1, 7), 7),
         Change::DropKeys(AT),
         Change::Marks { next_run: 1, next_stamp: 1 },
@@ -154,11 +166,11 @@ fn everything() -> Vec<Change> {
 async fn write(session: &Session) -> Result<(), super::fault::Fault> {
     let fence = schedulers::register(session, SCHEDULER).await?.fence;
     let mut owners = Owners::default();
-    transaction::commit(session, &mut owners, fence, &everything()).await?;
+    transaction::commit(session, &mut owners, fence, &[&everything()]).await?;
     let unknown = Change::PutTask(RunKey::new(1, 9), TaskRow::new(TaskRef::plain(TaskNo(0))));
     let again = Change::NewRun(head(1, "{}"), progress(RunStatus::Pending));
     for refused in [unknown, again] {
-        assert!(transaction::commit(session, &mut owners, fence, &[refused]).await.is_err());
+        assert!(transaction::commit(session, &mut owners, fence, &[&[refused]]).await.is_err());
     }
     let complete = blobs::complete(blob(), 1);
     let removed = blobs::remove(blob(), AT).into_iter();
@@ -168,6 +180,15 @@ async fn write(session: &Session) -> Result<(), super::fault::Fault> {
         let _ = session.rows(&step).await;
     }
     Ok(())
+}
+
+fn signal() -> SignalRow {
+    let (key, by) = ("k".into(), "b".to_owned());
+    SignalRow { number: 1, key, value: Json::null(), by, at: AT }
+}
+
+fn place(no: u32) -> ApprovalPlace {
+    ApprovalPlace { since: AT, run: RunKey::new(1, 1), task: TaskRef::plain(TaskNo(no)) }
 }
 
 fn blob() -> BlobName {
@@ -197,6 +218,10 @@ async fn read(session: &Session) -> Result<(), super::fault::Fault> {
     logs::load(session, run.key, AttemptId::from_bytes([3; 16])).await?;
     logs::outside(session, &[AttemptId::from_bytes([3; 16])]).await?;
     idempotency_keys::load(session, &key()).await?;
+    signals::newest(session, run.key).await?;
+    additions::of_run(session, run.key).await?;
+    approvals::list(session, Some(place(0)), 5).await?;
+    limits::all(session).await?;
     audit::list(session, None, 5).await?;
     tokens::all(session).await?;
     run_drop::expired(session, AT, 5).await?;
@@ -268,7 +293,7 @@ const FILL: &str = "
     begin read write;
     insert into runs select n, gen_random_uuid(), 'w' || n % 10, 1, 'dag', '{}', '{}', 0, '', '',
         null, n, case when n % 1000 = 0 then 'failed' when n % 1000 = 1 then 'running'
-        else 'success' end, null, null, null, 1, n, null, null, n, null, 0, 0, 0, 0, 0, 0, null
+        else 'success' end, null, null, null, 1, n, null, null, n, null, 0, 0, 0, 0, 0, 0, null, 0, 0
         from generate_series(1, 20000) n;
     insert into tasks (run, no, ix, fact, attempts, tries, losses, refusals, refused_for,
         ever_started) select 1, 1, n, 'success', 0, 0, 0, 0, 0, false
@@ -279,6 +304,9 @@ const FILL: &str = "
         ever_started) select n, 0, -1, 'none', 0, 0, 0, 0, 0, false
         from generate_series(1, 20000) n;
     insert into logs select n, gen_random_uuid(), null, null, 5 from generate_series(1, 20000) n;
+    insert into additions select n, 1, '', '', n from generate_series(1, 20000) n;
+    insert into signals select n, 'k' || n, 1, '', '', n from generate_series(1, 20000) n;
+    insert into approvals select n, 0, -1, n from generate_series(1, 20000) n;
     insert into blobs select n, 1, n from generate_series(1, 20000) n;
     insert into blob_chunks select n, 0, '' from generate_series(1, 20000) n;
     insert into idempotency_keys select n, '', '', '', '', null, n

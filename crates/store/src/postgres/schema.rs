@@ -11,6 +11,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_first", sql: include_str!("migrations/0001_first.sql") },
     Migration { name: "0002_blobs", sql: include_str!("migrations/0002_blobs.sql") },
     Migration { name: "0003_outputs", sql: include_str!("migrations/0003_outputs.sql") },
+    Migration { name: "0004_limits", sql: include_str!("migrations/0004_limits.sql") },
+    Migration { name: "0005_waits", sql: include_str!("migrations/0005_waits.sql") },
+    Migration { name: "0006_reruns", sql: include_str!("migrations/0006_reruns.sql") },
+    Migration { name: "0007_additions", sql: include_str!("migrations/0007_additions.sql") },
 ];
 
 /// Older servers lack what the statements here use.

@@ -9,21 +9,23 @@ use super::schema;
 use super::session::{Role, Session};
 use super::tables::tasks::Extent;
 use super::tables::{
-    attempts, audit, cache, idempotency_keys, instances, logs, run_drop, run_list, runs, tasks,
-    tokens, versions, workflows,
+    additions, approvals, attempts, audit, cache, idempotency_keys, instances, limits, logs,
+    run_drop, run_list, runs, signals, tasks, tokens, versions, workflows,
 };
-use super::writer::{Job, Writer};
+use super::writer::Writer;
 use crate::contract::{
     Audited, CommitError, Done, Expired, Fence, InstancesQuery, ReadError, Reading, Registration,
-    RunsQuery, Store, StoredRun, VersionsQuery,
+    RunsQuery, Store, StoredApproval, StoredLimits, StoredRun, VersionsQuery,
 };
+use crate::job::{Batch, Job};
 use crate::promise::Promise;
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
-    AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
+    AdditionRow, AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
 };
+use mainspring_core::kernel::wait::{ApprovalPlace, SignalRow};
 use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
@@ -130,7 +132,8 @@ impl Store for Postgres {
     fn commit(&self, fence: Fence, changes: Vec<Change>, done: Done) {
         match &self.writer {
             Some(writer) => {
-                writer.send(Job::Commit { fence, changes, promise: Promise::new(done) });
+                let batch = Batch { changes, promise: Promise::new(done) };
+                writer.send(Job::Commit { fence, batch });
             }
             None => self.readers.run(move || {
                 let what = READ_ONLY.to_owned();
@@ -194,6 +197,22 @@ impl Store for Postgres {
         self.readers.ask(async move |session| cache::load(session, &key).await)
     }
 
+    fn additions(&self, run: RunKey) -> Reading<'_, Vec<AdditionRow>> {
+        self.readers.ask(async move |session| additions::of_run(session, run).await)
+    }
+
+    fn signals(&self, run: RunKey) -> Reading<'_, Vec<SignalRow>> {
+        self.readers.ask(async move |session| signals::newest(session, run).await)
+    }
+
+    fn approvals(
+        &self,
+        after: Option<ApprovalPlace>,
+        limit: usize,
+    ) -> Reading<'_, Vec<StoredApproval>> {
+        self.readers.ask(async move |session| approvals::list(session, after, limit).await)
+    }
+
     fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>> {
         self.readers.ask(async move |session| attempts::of_run(session, run).await)
     }
@@ -250,6 +269,10 @@ impl Store for Postgres {
 
     fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {
         self.readers.ask(async move |session| audit::list(session, below, limit).await)
+    }
+
+    fn limits(&self) -> Reading<'_, StoredLimits> {
+        self.readers.ask(async move |session| limits::all(session).await)
     }
 
     fn tokens(&self) -> Reading<'_, Vec<TokenRow>> {

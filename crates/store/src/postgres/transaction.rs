@@ -1,18 +1,21 @@
-//! One batch, one transaction, one round trip.
+//! Batches, each whole, in one transaction and one round trip.
 
 use super::fault::Fault;
 use super::session::{Broken, Session, Step, WRITE};
 use super::tables::runs::{self, Owned};
 use super::tables::{
-    attempts, audit, cache, idempotency_keys, instances, logs, run_drop, schedulers, tasks, tokens,
-    versions, workflows,
+    additions, approvals, attempts, audit, cache, idempotency_keys, instances, limits, logs,
+    run_drop, schedulers, signals, tasks, tokens, versions, workflows,
 };
 use crate::contract::Fence;
 use crate::grouped::Grouped;
 use crate::refused::Refused;
 use mainspring_core::ids::{RunKey, SchedulerId};
 use mainspring_core::kernel::cache::CacheRow;
+use mainspring_core::kernel::ledger::LedgerRow;
+use mainspring_core::kernel::limit::LimitRow;
 use mainspring_core::kernel::row::{RunHead, RunProgress, WorkflowRow};
+use mainspring_core::kernel::wait::ApprovalPlace;
 use mainspring_core::world::batch::Change;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,41 +64,60 @@ pub(super) async fn commit(
     session: &Session,
     owners: &mut Owners,
     fence: Fence,
-    changes: &[Change],
+    batches: &[&[Change]],
 ) -> Result<(), Fault> {
-    let grouped = Grouped::of(changes);
-    if let Err(fault) = owners.learn(session, &grouped).await {
-        // Whoever is fenced off is told so before anything else.
-        send(session, &grouped, vec![(Guard::Fence, schedulers::fence(fence))]).await?;
-        return Err(fault);
+    let batches: Vec<Grouped<'_>> = batches.iter().map(|changes| Grouped::of(changes)).collect();
+    for grouped in &batches {
+        if let Err(fault) = owners.learn(session, grouped).await {
+            // Whoever is fenced off is told so before anything else.
+            send(session, &batches, vec![fenced(fence)]).await?;
+            return Err(fault);
+        }
     }
-    let rows = Rows::of(&grouped, owners);
-    let mut steps = vec![(Guard::Fence, schedulers::fence(fence))];
-    rows.push_runs(&grouped, &mut steps);
-    rows.push_rest(&grouped, &mut steps);
-    push_records(&grouped, &mut steps);
-    if let Some(marks) = grouped.marks {
-        steps.push((Guard::None, schedulers::mark(fence.scheduler, marks)));
+    let rows: Vec<Rows<'_>> = batches.iter().map(|grouped| Rows::of(grouped, owners)).collect();
+    let mut steps = vec![fenced(fence)];
+    for (at, (grouped, rows)) in batches.iter().zip(&rows).enumerate() {
+        let mut own = Vec::new();
+        rows.push_runs(grouped, &mut own);
+        rows.push_rest(grouped, &mut own);
+        push_records(grouped, &mut own);
+        if let Some(marks) = grouped.marks {
+            own.push((Guard::None, schedulers::mark(fence.scheduler, marks)));
+        }
+        steps.extend(own.into_iter().map(|(guard, step)| Part { batch: at, guard, step }));
     }
-    send(session, &grouped, steps).await
+    send(session, &batches, steps).await
+}
+
+/// A step of the transaction, and the batch it belongs to.
+struct Part<'a> {
+    batch: usize,
+    guard: Guard,
+    step: Step<'a>,
+}
+
+fn fenced(fence: Fence) -> Part<'static> {
+    Part { batch: 0, guard: Guard::Fence, step: schedulers::fence(fence) }
 }
 
 async fn send(
     session: &Session,
-    grouped: &Grouped<'_>,
-    steps: Vec<(Guard, Step<'_>)>,
+    batches: &[Grouped<'_>],
+    parts: Vec<Part<'_>>,
 ) -> Result<(), Fault> {
-    let (guards, steps): (Vec<Guard>, Vec<Step<'_>>) = steps.into_iter().unzip();
+    let (places, steps): (Vec<(usize, Guard)>, Vec<Step<'_>>) =
+        parts.into_iter().map(|part| ((part.batch, part.guard), part.step)).unzip();
     let Err(Broken { step, error }) = session.transaction(WRITE, &steps).await else {
         return Ok(());
     };
     let code = error.code();
     let is_divided = code == Some(&SqlState::DIVISION_BY_ZERO);
     let is_there = code == Some(&SqlState::UNIQUE_VIOLATION);
-    Err(match step.map_or(Guard::None, |at| guards[at]) {
+    let (batch, guard) = step.map_or((0, Guard::None), |at| places[at]);
+    Err(match guard {
         Guard::Fence if is_divided => Fault::Fenced,
-        Guard::NewRuns if is_there => exists(session, grouped).await?.into(),
-        Guard::KnownRuns if is_divided => unknown(session, grouped).await?.into(),
+        Guard::NewRuns if is_there => exists(session, &batches[batch]).await?.into(),
+        Guard::KnownRuns if is_divided => unknown(session, &batches[batch]).await?.into(),
         _ => error.into(),
     })
 }
@@ -108,12 +130,20 @@ struct Rows<'a> {
     runs: Vec<Owned<'a, RunKey>>,
     taken_for_granted: BTreeSet<RunKey>,
     cache: Vec<&'a CacheRow>,
+    listed: Vec<ApprovalPlace>,
+    unlisted: Vec<ApprovalPlace>,
+    limits: Vec<&'a LimitRow>,
+    ledgers: Vec<&'a LedgerRow>,
 }
 
 impl<'a> Rows<'a> {
     fn of(grouped: &Grouped<'a>, owners: &Owners) -> Self {
         let new_runs = grouped.new_runs.iter();
         let heads = grouped.new_runs.iter().map(|(head, _)| *head);
+        let approvals = |waiting: bool| {
+            let those = grouped.approvals().filter(|(_, waits)| *waits == waiting);
+            those.map(|(place, _)| place).collect()
+        };
         Self {
             workflows: workflows::last_words(&grouped.workflows),
             new_runs: new_runs.map(|(head, progress)| owners.owned(*head, progress)).collect(),
@@ -121,6 +151,10 @@ impl<'a> Rows<'a> {
             runs: grouped.runs.iter().map(|(run, row)| owners.owned(*run, row)).collect(),
             taken_for_granted: grouped.runs_taken_for_granted(),
             cache: grouped.cache.values().copied().collect(),
+            listed: approvals(true),
+            unlisted: approvals(false),
+            limits: grouped.limits.values().copied().collect(),
+            ledgers: grouped.ledgers.values().copied().collect(),
         }
     }
 
@@ -152,11 +186,29 @@ impl<'a> Rows<'a> {
         if !grouped.logs.is_empty() {
             steps.push((Guard::None, logs::insert(&grouped.logs)));
         }
+        if !grouped.signals.is_empty() {
+            steps.push((Guard::None, signals::insert(&grouped.signals)));
+        }
+        if !grouped.additions.is_empty() {
+            steps.push((Guard::None, additions::insert(&grouped.additions)));
+        }
+        if !self.listed.is_empty() {
+            steps.push((Guard::None, approvals::put(&self.listed)));
+        }
+        if !self.unlisted.is_empty() {
+            steps.push((Guard::None, approvals::drop_places(&self.unlisted)));
+        }
         if let Some(moment) = grouped.cache_expired_at {
             steps.push((Guard::None, cache::drop_expired(moment)));
         }
         if !self.cache.is_empty() {
             steps.push((Guard::None, cache::put(&self.cache)));
+        }
+        if !self.limits.is_empty() {
+            steps.push((Guard::None, limits::put(&self.limits)));
+        }
+        if !self.ledgers.is_empty() {
+            steps.push((Guard::None, limits::put_ledgers(&self.ledgers)));
         }
         if !grouped.dropped_runs.is_empty() {
             let drops = run_drop::drop_runs(&grouped.dropped_runs);

@@ -1,13 +1,14 @@
 //! The one thread that writes.
 //!
 //! ```text
-//!  any thread ── commit, register, ping ──► queue ──► one transaction each, in order
+//!  any thread ── commit, register, ping ──► queue ──► transactions, in order; batches that
+//!                                                        │ have queued up share one
 //!                                                        │ ok, fenced, failed
 //!                                                        └──► done(), on this thread
 //! ```
-//! A transaction that failed is rolled back and the next one is tried. When the connection was
-//! lost under one, nobody knows its fate: then nothing more is written under the same fence,
-//! because what follows may build on what is not there. A new life looks first.
+//! A transaction that failed is rolled back, or, when the connection was lost under it, nobody
+//! knows its fate. Nothing more is written under the same fence, because what follows may build
+//! on what is not there. A new life looks first.
 
 use super::fault::{Fault, within};
 use super::link::Link;
@@ -17,15 +18,15 @@ use super::schema;
 use super::session::{Role, Step, WRITE};
 use super::tables::schedulers;
 use super::transaction::{self, Owners};
-use crate::contract::{Fence, ReadError, Registration};
-use crate::promise::Promise;
+use crate::contract::{Fence, Registration};
+use crate::job::{Job, Together};
 use crate::thread::Thread;
 use mainspring_core::ids::SchedulerId;
 use mainspring_core::world::batch::Change;
 use std::sync::{Arc, mpsc as blocking};
 use std::time::Duration;
 use tokio::runtime::Builder;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 /// Writes what is there already, to the disk.
 const REWRITE: &str = "
@@ -34,12 +35,6 @@ const REWRITE: &str = "
 
 /// Longer than the server's own limits, which are told with their cause.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-pub(super) enum Job {
-    Commit { fence: Fence, changes: Vec<Change>, promise: Promise },
-    Register { scheduler: SchedulerId, reply: oneshot::Sender<Result<Registration, ReadError>> },
-    Ping { reply: oneshot::Sender<Result<(), ReadError>> },
-}
 
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -54,8 +49,9 @@ impl Writer {
         let runtime = runtime.map_err(|error| ConnectError::thread(error, place))?;
         let (queue, jobs) = mpsc::unbounded_channel();
         let (opened, outcome) = blocking::channel();
-        let mut desk = Desk::new(place);
+        let own = Arc::clone(place);
         let thread = Thread::start("postgres-writer", move || {
+            let mut desk = Desk::new(&own);
             runtime.block_on(async {
                 let result = desk.open().await;
                 let is_open = result.is_ok();
@@ -94,7 +90,7 @@ struct Desk {
     owners: Owners,
     /// The connection over which those were learnt.
     learnt_over: u64,
-    /// Whose last batch may be there or not.
+    /// Whose last batch is not there, or not known to be.
     unsettled: Option<Fence>,
 }
 
@@ -113,11 +109,16 @@ impl Desk {
     }
 
     async fn work(&mut self, mut jobs: mpsc::UnboundedReceiver<Job>) {
+        let mut next = None;
         loop {
+            if let Some(job) = next.take() {
+                next = self.serve(job, &mut jobs).await;
+                continue;
+            }
             tokio::select! {
                 biased;
                 job = jobs.recv() => match job {
-                    Some(job) => self.serve(job).await,
+                    Some(job) => next = self.serve(job, &mut jobs).await,
                     None => return,
                 },
                 // Left as soon as there is something to do, or nothing more will come: a server
@@ -127,11 +128,15 @@ impl Desk {
         }
     }
 
-    async fn serve(&mut self, job: Job) {
+    /// Does what is asked, and gives back what it took from the queue beyond that.
+    async fn serve(&mut self, job: Job, queue: &mut mpsc::UnboundedReceiver<Job>) -> Option<Job> {
+        let mut next = None;
         match job {
-            Job::Commit { fence, changes, promise } => {
-                let result = self.commit(fence, &changes).await;
-                promise.keep(result.map_err(|fault| fault.into_commit(self.link.place())));
+            Job::Commit { fence, batch } => {
+                let (together, other) = Together::of(fence, batch, || queue.try_recv().ok());
+                next = other;
+                let result = self.commit(fence, &together.changes()).await;
+                together.keep(&result.map_err(|fault| fault.into_commit(self.link.place())));
             }
             Job::Register { scheduler, reply } => {
                 let result = self.register(scheduler).await;
@@ -143,12 +148,22 @@ impl Desk {
                 let _ = reply.send(result.map_err(|fault| fault.into_read(self.link.place())));
             }
         }
+        next
     }
 
-    async fn commit(&mut self, fence: Fence, changes: &[Change]) -> Result<(), Fault> {
+    async fn commit(&mut self, fence: Fence, batches: &[&[Change]]) -> Result<(), Fault> {
         if self.unsettled == Some(fence) {
             return Err(Fault::Unsettled);
         }
+        let result = self.write(fence, batches).await;
+        // One that is fenced off stays so by itself.
+        if !matches!(result, Ok(()) | Err(Fault::Fenced)) {
+            self.unsettled = Some(fence);
+        }
+        result
+    }
+
+    async fn write(&mut self, fence: Fence, batches: &[&[Change]]) -> Result<(), Fault> {
         self.link.session().await?;
         if self.learnt_over != self.link.made() {
             // Behind another connection may be another database, brought back from a backup.
@@ -156,11 +171,9 @@ impl Desk {
             self.learnt_over = self.link.made();
         }
         let session = self.link.session().await?;
-        let written = transaction::commit(session, &mut self.owners, fence, changes);
+        let written = transaction::commit(session, &mut self.owners, fence, batches);
         let result = within(PATIENCE, written).await;
-        if self.is_cut_off(&result) {
-            self.unsettled = Some(fence);
-        }
+        self.is_cut_off(&result);
         result
     }
 
@@ -168,6 +181,7 @@ impl Desk {
         let registered = schedulers::register(self.link.session().await?, scheduler);
         let result = within(PATIENCE, registered).await;
         self.is_cut_off(&result);
+        self.unsettled.take_if(|_| result.is_ok());
         result
     }
 

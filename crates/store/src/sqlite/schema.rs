@@ -8,6 +8,10 @@ use std::path::Path;
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_first", sql: include_str!("migrations/0001_first.sql") },
     Migration { name: "0002_outputs", sql: include_str!("migrations/0002_outputs.sql") },
+    Migration { name: "0003_limits", sql: include_str!("migrations/0003_limits.sql") },
+    Migration { name: "0004_waits", sql: include_str!("migrations/0004_waits.sql") },
+    Migration { name: "0005_reruns", sql: include_str!("migrations/0005_reruns.sql") },
+    Migration { name: "0006_additions", sql: include_str!("migrations/0006_additions.sql") },
 ];
 
 /// Marks the file as Mainspring's: "Main" in ASCII.

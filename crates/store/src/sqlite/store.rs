@@ -4,21 +4,23 @@ use super::checkpoint::{Checkpointer, CheckpointerError, Wal};
 use super::open::{self, OpenError};
 use super::reader::{READERS, Readers, ended};
 use super::tables::{
-    attempts, audit, cache, idempotency_keys, instances, logs, run_drop, run_list, runs, tasks,
-    tokens, versions, workflows,
+    additions, approvals, attempts, audit, cache, idempotency_keys, instances, limits, logs,
+    run_drop, run_list, runs, signals, tasks, tokens, versions, workflows,
 };
-use super::writer::{self, Job, Writer};
+use super::writer::{self, Writer};
 use crate::contract::{
     Audited, CommitError, Done, Expired, Fence, InstancesQuery, ReadError, Reading, Registration,
-    RunsQuery, Store, StoredRun, VersionsQuery,
+    RunsQuery, Store, StoredApproval, StoredLimits, StoredRun, VersionsQuery,
 };
+use crate::job::{Batch, Job};
 use crate::promise::Promise;
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
-    AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
+    AdditionRow, AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
 };
+use mainspring_core::kernel::wait::{ApprovalPlace, SignalRow};
 use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
@@ -92,7 +94,8 @@ impl Store for Sqlite {
     fn commit(&self, fence: Fence, changes: Vec<Change>, done: Done) {
         match &self.writer {
             Some(writer) => {
-                writer.send(Job::Commit { fence, changes, promise: Promise::new(done) });
+                let batch = Batch { changes, promise: Promise::new(done) };
+                writer.send(Job::Commit { fence, batch });
             }
             None => self.readers.send(Box::new(move |_| {
                 let what = READ_ONLY.to_owned();
@@ -163,6 +166,22 @@ impl Store for Sqlite {
         self.readers.ask(move |conn| cache::load(conn, &key))
     }
 
+    fn additions(&self, run: RunKey) -> Reading<'_, Vec<AdditionRow>> {
+        self.readers.ask(move |conn| additions::of_run(conn, run))
+    }
+
+    fn signals(&self, run: RunKey) -> Reading<'_, Vec<SignalRow>> {
+        self.readers.ask(move |conn| signals::newest(conn, run))
+    }
+
+    fn approvals(
+        &self,
+        after: Option<ApprovalPlace>,
+        limit: usize,
+    ) -> Reading<'_, Vec<StoredApproval>> {
+        self.readers.ask(move |conn| approvals::list(conn, after, limit))
+    }
+
     fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>> {
         self.readers.ask(move |conn| attempts::of_run(conn, run))
     }
@@ -218,6 +237,10 @@ impl Store for Sqlite {
 
     fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {
         self.readers.ask(move |conn| audit::list(conn, below, limit))
+    }
+
+    fn limits(&self) -> Reading<'_, StoredLimits> {
+        self.readers.ask(limits::all)
     }
 
     fn tokens(&self) -> Reading<'_, Vec<TokenRow>> {

@@ -1,9 +1,9 @@
-//! One batch, one transaction.
+//! Batches, each whole, in one transaction.
 
 use super::fault::Fault;
 use super::tables::{
-    attempts, audit, cache, idempotency_keys, instances, logs, run_drop, runs, schedulers, tasks,
-    tokens, versions, workflows,
+    additions, approvals, attempts, audit, cache, idempotency_keys, instances, limits, logs,
+    run_drop, runs, schedulers, signals, tasks, tokens, versions, workflows,
 };
 use crate::contract::{Fence, Registration};
 use crate::grouped::Grouped;
@@ -13,14 +13,20 @@ use mainspring_core::world::batch::Change;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Writes all changes or none. What is dropped before its commit is rolled back.
-pub(super) fn commit(conn: &mut Connection, fence: Fence, changes: &[Change]) -> Result<(), Fault> {
+pub(super) fn commit(
+    conn: &mut Connection,
+    fence: Fence,
+    batches: &[&[Change]],
+) -> Result<(), Fault> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     schedulers::check_fence(&tx, fence)?;
-    let grouped = Grouped::of(changes);
-    write(&tx, &grouped)?;
-    write_records(&tx, &grouped)?;
-    if let Some(marks) = grouped.marks {
-        schedulers::mark(&tx, fence.scheduler, marks)?;
+    for changes in batches {
+        let grouped = Grouped::of(changes);
+        write(&tx, &grouped)?;
+        write_records(&tx, &grouped)?;
+        if let Some(marks) = grouped.marks {
+            schedulers::mark(&tx, fence.scheduler, marks)?;
+        }
     }
     Ok(tx.commit()?)
 }
@@ -57,10 +63,15 @@ fn write(conn: &Connection, grouped: &Grouped<'_>) -> Result<(), Fault> {
     instances::send_back(conn, &grouped.sent_back)?;
     tasks::put(conn, &grouped.tasks)?;
     logs::insert(conn, &grouped.logs)?;
+    signals::insert(conn, &grouped.signals)?;
+    additions::insert(conn, &grouped.additions)?;
+    approvals::write(conn, grouped.approvals())?;
     if let Some(moment) = grouped.cache_expired_at {
         cache::drop_expired(conn, moment)?;
     }
     cache::put(conn, grouped.cache.values().copied())?;
+    limits::put(conn, grouped.limits.values().copied())?;
+    limits::put_ledgers(conn, grouped.ledgers.values().copied())?;
     run_drop::drop_runs(conn, &grouped.dropped_runs)
 }
 

@@ -1,22 +1,22 @@
 //! The one thread that writes.
 //!
 //! ```text
-//!  any thread ── commit, register ──► queue ──► one transaction each, in order
+//!  any thread ── commit, register ──► queue ──► transactions, in order; batches that
+//!                                                  │ have queued up share one
 //!                                                  │ ok, fenced, failed, fsync
 //!                                                  └──► done(), on this thread
 //! ```
-//! A failed transaction is rolled back and the next one is tried; after an fsync error nothing
-//! is tried again, because only a new process may look at what the disk holds.
+//! A failed transaction is rolled back, and nothing more is written under its fence; after an
+//! fsync error nothing is tried again, because only a new process may look at what the disk holds.
 
 use super::checkpoint::Wal;
 use super::connection;
 use super::fault::Fault;
 use super::identity::Identity;
 use super::transaction;
-use crate::contract::{CommitError, Fence, ReadError, Registration};
-use crate::promise::Promise;
+use crate::contract::{CommitError, Fence, ReadError};
+use crate::job::{Job, Together};
 use crate::thread::Thread;
-use mainspring_core::ids::SchedulerId;
 use mainspring_core::world::batch::Change;
 use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, DEFAULT_NAME};
@@ -24,13 +24,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
-use tokio::sync::oneshot;
-
-pub(super) enum Job {
-    Commit { fence: Fence, changes: Vec<Change>, promise: Promise },
-    Register { scheduler: SchedulerId, reply: oneshot::Sender<Result<Registration, ReadError>> },
-    Ping { reply: oneshot::Sender<Result<(), ReadError>> },
-}
 
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -42,10 +35,11 @@ impl Writer {
     pub fn start(path: &Path, conn: Connection, wal: Arc<Wal>) -> io::Result<Self> {
         let (queue, jobs) = mpsc::channel();
         let file = Identity::of(path)?;
-        let mut desk = Desk { path: path.to_owned(), file, conn: Some(conn), wal };
+        let mut desk = Desk { path: path.to_owned(), file, conn: Some(conn), wal, failed: None };
         let thread = Thread::start("sqlite-writer", move || {
-            for job in jobs {
-                desk.serve(job);
+            let mut next = None;
+            while let Some(job) = next.take().or_else(|| jobs.recv().ok()) {
+                next = desk.serve(job, &jobs);
             }
             desk.close();
         })?;
@@ -86,16 +80,24 @@ struct Desk {
     /// None after a transaction that could not be rolled back: opened anew by the next one.
     conn: Option<Connection>,
     wal: Arc<Wal>,
+    /// A batch of this fence failed, and why.
+    failed: Option<(Fence, CommitError)>,
 }
 
 impl Desk {
-    fn serve(&mut self, job: Job) {
+    /// Does what is asked, and gives back what it took from the queue beyond that.
+    fn serve(&mut self, job: Job, queue: &mpsc::Receiver<Job>) -> Option<Job> {
+        let mut next = None;
         match job {
-            Job::Commit { fence, changes, promise } => {
-                promise.keep(self.transact(|conn| transaction::commit(conn, fence, &changes)));
+            Job::Commit { fence, batch } => {
+                let (together, other) = Together::of(fence, batch, || queue.try_recv().ok());
+                next = other;
+                let result = self.commit(fence, &together.changes());
+                together.keep(&result);
             }
             Job::Register { scheduler, reply } => {
                 let result = self.transact(|conn| transaction::register(conn, scheduler));
+                self.failed.take_if(|_| result.is_ok());
                 // Nobody waits any more: the epoch is taken all the same.
                 let _ = reply.send(result.map_err(not_answered));
             }
@@ -109,6 +111,21 @@ impl Desk {
         {
             self.wal.force(conn);
         }
+        next
+    }
+
+    fn commit(&mut self, fence: Fence, batches: &[&[Change]]) -> Result<(), CommitError> {
+        if let Some((failed, why)) = &self.failed
+            && *failed == fence
+        {
+            return Err(why.told_again());
+        }
+        let result = self.transact(|conn| transaction::commit(conn, fence, batches));
+        // One that is fenced off stays so by itself.
+        if let Err(error @ CommitError::Failed { .. }) = &result {
+            self.failed = Some((fence, error.told_again()));
+        }
+        result
     }
 
     fn transact<T>(
@@ -162,7 +179,10 @@ fn not_answered(error: CommitError) -> ReadError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::Batch;
+    use crate::promise::Promise;
     use crate::sqlite::open;
+    use mainspring_core::ids::SchedulerId;
     use mainspring_core::kernel::row::VersionRow;
     use mainspring_core::time::Timestamp;
 
@@ -180,6 +200,12 @@ mod tests {
         (Writer::start(&path, conn, wal).unwrap(), fence, folder)
     }
 
+    fn next_life(writer: &Writer) -> Fence {
+        let (reply, told) = tokio::sync::oneshot::channel();
+        writer.send(Job::Register { scheduler: SCHEDULER, reply });
+        told.blocking_recv().unwrap().unwrap().fence
+    }
+
     fn deploy(writer: &Writer, fence: Fence, text_bytes: usize) -> Result<(), CommitError> {
         let version = VersionRow {
             workflow: "w".into(),
@@ -190,12 +216,13 @@ mod tests {
         };
         let (fate, told) = mpsc::channel();
         let promise = Promise::new(Box::new(move |result| fate.send(result).unwrap()));
-        writer.send(Job::Commit { fence, changes: vec![Change::NewVersion(version)], promise });
+        let batch = Batch { changes: vec![Change::NewVersion(version)], promise };
+        writer.send(Job::Commit { fence, batch });
         told.recv().unwrap()
     }
 
     #[test]
-    fn a_full_disk_fails_the_batch_and_not_the_next() {
+    fn a_full_disk_fails_the_batch_and_not_the_next_life() {
         let (writer, fence, folder) = writer(|conn, _| {
             let pages: u32 = conn.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
             conn.query_row(&format!("pragma max_page_count = {}", pages + 5), [], |_| Ok(()))
@@ -209,7 +236,9 @@ mod tests {
                 folder.path().join("db").display()
             )
         );
-        deploy(&writer, fence, 10).unwrap();
+        let again = deploy(&writer, fence, 10).unwrap_err();
+        assert_eq!(again.to_string(), full.to_string());
+        deploy(&writer, next_life(&writer), 10).unwrap();
         drop(writer);
         let conn = Connection::open(folder.path().join("db")).unwrap();
         let versions: u32 =
@@ -226,10 +255,11 @@ mod tests {
         let removed = deploy(&writer, fence, 11).unwrap_err().to_string();
         assert!(removed.contains("was removed"), "{removed}");
         std::fs::copy(&away, &path).unwrap();
-        let replaced = deploy(&writer, fence, 11).unwrap_err().to_string();
+        let other = Fence { epoch: fence.epoch + 9, ..fence };
+        let replaced = deploy(&writer, other, 11).unwrap_err().to_string();
         assert!(replaced.contains("was replaced"), "{replaced}");
         std::fs::rename(&away, &path).unwrap();
-        deploy(&writer, fence, 11).unwrap();
+        deploy(&writer, next_life(&writer), 11).unwrap();
     }
 
     #[test]
@@ -246,6 +276,6 @@ mod tests {
         let (writer, fence, _folder) = writer(|conn, _| conn.execute_batch("begin").unwrap());
         let error = deploy(&writer, fence, 10).unwrap_err();
         assert!(matches!(error, CommitError::Failed { .. }), "{error:?}");
-        deploy(&writer, fence, 10).unwrap();
+        deploy(&writer, next_life(&writer), 10).unwrap();
     }
 }

@@ -9,9 +9,10 @@ use mainspring_core::json::Json;
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::group::{Closed, Group};
 use mainspring_core::kernel::row::{
-    Attempt, AttemptEnd, AttemptRow, CancelCause, Cancelled, Counts, Hold, Log, RunError, RunHead,
-    RunProgress, RunStatus, Stopping, TaskRow,
+    AdditionRow, Attempt, AttemptEnd, AttemptRow, CancelCause, Cancelled, Counts, Hold, Log,
+    RunError, RunHead, RunProgress, RunStatus, Stopping, TaskRow,
 };
+use mainspring_core::kernel::wait::{ApprovalPlace, Awaited, Decision, SignalRow, Verdict, Wait};
 use mainspring_core::output::Output;
 use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::world::batch::Change;
@@ -114,6 +115,8 @@ impl Chance {
             triggered_by: self.text(),
             workdir: self.text(),
             parent: self.maybe(|chance| head(chance.below(9)).id),
+            retry_of: self.maybe(|chance| head(chance.below(9)).id),
+            group: self.maybe(|chance| chance.text().into()),
             // Few moments for many runs: the id has to tell them apart.
             created_at: self.moment(),
             ..head(number)
@@ -138,9 +141,12 @@ impl Chance {
             finished_at: self.maybe(Self::moment),
             error: self.maybe(|chance| RunError { class: chance.class(), message: chance.text() }),
             output: self.maybe(Self::output),
+            signals: self.small(),
+            additions: self.small(),
             counts: Counts {
                 total: self.small(),
                 live: self.small(),
+                waiting: self.small(),
                 success: self.small(),
                 failed: self.small(),
                 cancelled: self.small(),
@@ -165,8 +171,9 @@ impl Chance {
     }
 
     fn end(&mut self) -> AttemptEnd {
-        match self.below(7) {
+        match self.below(8) {
             0 => AttemptEnd::Success,
+            6 => AttemptEnd::Copied,
             5 => AttemptEnd::Cached,
             1 => AttemptEnd::Cancelled,
             4 => AttemptEnd::Abandoned,
@@ -193,9 +200,13 @@ impl Chance {
             cancelled: self.small(),
             delayed: self.small(),
             held: self.small(),
+            waiting: self.small(),
+            taken: self.small(),
+            taken_from: self.small(),
             attempts: self.small(),
             numbered_from: u32::MAX,
             closed,
+            copied: self.one_in(4),
         })
     }
 
@@ -219,7 +230,49 @@ impl Chance {
             cancelled: self.maybe(|chance| chance.of(Cancelled::ALL)),
             settled_at: self.maybe(Self::time),
             output: self.maybe(Self::output),
+            wait: self.maybe(Self::wait).map(Box::new),
             ..task(at)
+        }
+    }
+
+    fn wait(&mut self) -> Wait {
+        let on = self.maybe(|chance| match chance.below(3) {
+            0 => Awaited::Time,
+            1 => Awaited::Signal { key: chance.text().into() },
+            _ => Awaited::Approval {
+                message: chance.text().into(),
+                decision: chance.maybe(Self::decision).map(Box::new),
+            },
+        });
+        Wait { on, taken: self.small() }
+    }
+
+    fn decision(&mut self) -> Decision {
+        Decision {
+            verdict: self.of(&[Verdict::Approved, Verdict::Rejected]),
+            by: self.text(),
+            at: self.time(),
+            comment: self.maybe(Self::text),
+        }
+    }
+
+    /// One of few keys and numbers, so that they meet again.
+    fn addition(&mut self) -> AdditionRow {
+        AdditionRow {
+            number: self.small(),
+            text: self.text().into(),
+            by: self.text(),
+            at: self.moment(),
+        }
+    }
+
+    fn signal(&mut self) -> SignalRow {
+        SignalRow {
+            number: self.small(),
+            key: self.of(&["a", "A", "é", ""]).into(),
+            value: self.json(),
+            by: self.text(),
+            at: self.time(),
         }
     }
 
@@ -273,7 +326,16 @@ impl Chance {
     }
 
     fn change(&mut self, run: RunKey) -> Change {
-        match self.below(9) {
+        match self.below(13) {
+            12 => Change::NewAddition(run, self.addition()),
+            9 => Change::NewSignal(run, self.signal()),
+            10 | 11 => {
+                let place = ApprovalPlace { since: self.moment(), run, task: self.task_ref() };
+                match self.one_in(3) {
+                    true => Change::UnlistApproval(place),
+                    false => Change::ListApproval(place),
+                }
+            }
             0 => Change::PutRun(run, self.progress()),
             1 => Change::NewLog(run, attempt_id(self.below(40)), self.log()),
             2 => {

@@ -4,15 +4,18 @@ use crate::chance::{Chance, Runs};
 use crate::rows::{cache_key, idempotency_key, run_id, token_id, version};
 use mainspring_core::ids::TokenId;
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
+use mainspring_core::kernel::ledger::{Ledger, LedgerRow};
+use mainspring_core::kernel::limit::{Bound, LimitRow, Rate};
 use mainspring_core::kernel::record::{
     AuditRow, IdempotencyKey, KeyAnswer, KeyRow, Role, TokenKind, TokenRow,
 };
 use mainspring_core::kernel::row::WorkflowRow;
+use mainspring_core::time::Span;
 use mainspring_core::world::batch::Change;
 
 impl Chance {
     pub fn record(&mut self, runs: &Runs) -> Change {
-        match self.below(13) {
+        match self.below(16) {
             0 => Change::NewVersion(version(self.workflow(), self.small(), &self.text())),
             1 => Change::PutWorkflow(self.workflow_row()),
             2 | 3 => Change::NewKey(self.key_row(runs)),
@@ -22,6 +25,8 @@ impl Chance {
             7 => Change::DropToken(self.token_id()),
             8 | 9 => Change::PutCache(self.cache_row(runs)),
             10 => Change::DropCache(self.moment()),
+            11 | 12 => Change::PutLimit(self.limit_row()),
+            13 => Change::PutLedger(self.ledger_row()),
             _ => Change::NewToken(self.token_row()),
         }
     }
@@ -70,6 +75,22 @@ impl Chance {
             output: self.maybe(Self::output),
             expires_at: self.moment(),
         }
+    }
+
+    fn limit_row(&mut self) -> LimitRow {
+        let rate = |chance: &mut Self| Rate {
+            starts: chance.small(),
+            per: Span::from_ms(chance.below(100_000)),
+        };
+        let bound = Bound { limit: self.small(), rate: self.maybe(rate) };
+        LimitRow { name: self.of(&["gpu", "total", "Gpu"]).into(), bound }
+    }
+
+    fn ledger_row(&mut self) -> LedgerRow {
+        let rate = Rate { starts: 9, per: Span::from_ms(1) };
+        let mut ledger = Ledger::default();
+        (0..self.below(5)).for_each(|_| ledger.note(self.time(), rate));
+        LedgerRow { name: self.of(&["gpu", "build/gpu"]).into(), ledger }
     }
 
     fn audit_row(&mut self) -> AuditRow {

@@ -132,6 +132,7 @@ impl<'a> Pair<'a> {
         changes.push(self.chance.contradiction(&self.runs));
         self.chance.shuffle(&mut changes);
         assert_eq!(self.commit(self.fences[0], &changes), Fate::Failed);
+        self.register_again();
     }
 
     /// Both stores tell the same.
@@ -167,10 +168,16 @@ impl<'a> Pair<'a> {
             let key = RunKey::new(1, number);
             self.same(|store| ask(store.run(run_id(number))));
             self.same(|store| ask(store.attempts(key)));
+            self.same(|store| ask(store.signals(key)));
+            self.same(|store| ask(store.additions(key)));
             let attempt = attempt_id(self.chance.below(40));
             self.same(|store| ask(store.log(key, attempt)));
         }
         self.compare_instances();
+        let page = self.limit();
+        self.same(|store| ask(store.approvals(None, 1_000)));
+        let after = ask(self.model.approvals(None, page)).last().map(|last| last.place);
+        self.same(|store| ask(store.approvals(after, page)));
         let runs: Vec<_> = (0..=self.runs.last + 1).map(run_id).collect();
         self.same(|store| {
             let mut found = ask(store.known_runs(&runs));
@@ -218,6 +225,7 @@ impl<'a> Pair<'a> {
             self.same(|store| ask(store.cached(&key)));
         }
         self.same(|store| ask(store.tokens()));
+        self.same(|store| ask(store.limits()));
         // Only their order is the same everywhere: a store may leave numbers out.
         self.same(|store| {
             let entries = ask(store.audit(None, 1_000));

@@ -42,6 +42,8 @@ pub fn head(number: u64) -> RunHead {
         triggered_by: "test".to_owned(),
         workdir: "/tmp".to_owned(),
         parent: None,
+        retry_of: None,
+        group: None,
         created_at: Timestamp(i64::try_from(number).unwrap()),
     }
 }
@@ -58,6 +60,8 @@ pub fn progress(status: RunStatus, stamp: u64) -> RunProgress {
         finished_at: None,
         error: None,
         output: None,
+        signals: 0,
+        additions: 0,
         counts: Counts::default(),
     }
 }

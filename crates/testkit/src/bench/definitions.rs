@@ -64,6 +64,15 @@ impl Workflow {
         Self::parse(&text)
     }
 
+    /// A person, then a task.
+    pub fn approval() -> Self {
+        let last = Action::Light.text();
+        Self::parse(&format!(
+            "name: approval\ntasks:\n ask: {{approval: {{message: 'Go on?'}}}}\n \
+             last: {{{last}, depends_on: [ask]}}\n"
+        ))
+    }
+
     pub fn deploy(&self) -> Deploy {
         Deploy {
             definition: Arc::clone(&self.definition),

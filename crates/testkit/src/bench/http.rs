@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const CLIENTS: usize = 32;
-/// The one who looks how long a run takes must not be a load of its own. Its looks are half a
+/// The one who looks how long a run takes must not be a load of its own. Its looks are a
 /// millisecond apart, which the figures are too high by at most.
-const BETWEEN_LOOKS: Duration = Duration::from_micros(500);
-const BETWEEN_SAMPLES: Duration = Duration::from_millis(5);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
+const BETWEEN_SAMPLES: Duration = Duration::from_millis(20);
 /// One task that does nothing. A program without the feature `bench` knows only the second.
 const DEFINITIONS: [&str; 2] = [
     r#"{ "name": "w", "tasks": { "only": { "echo": {} } } }"#,

@@ -3,6 +3,7 @@
 //! because machines differ and shared ones change from minute to minute: figures are for this
 //! machine, ratios for any. Nothing here passes or fails: it prints, people judge.
 
+mod approvals;
 mod chain;
 mod definitions;
 mod fanout;

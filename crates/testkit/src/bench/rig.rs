@@ -1,9 +1,10 @@
 //! An engine as a server would have it: SQLite, executors, a runtime with two threads.
 
 use super::definitions::Workflow;
-use mainspring_core::ids::AttemptId;
+use mainspring_core::ids::{AttemptId, RunId};
 use mainspring_core::json::Json;
 use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::limit::LimitSetting;
 use mainspring_core::limits::TOTAL_PERMITS_DEFAULT;
 use mainspring_core::work::ExecutorKind;
 use mainspring_core::world::input::{Input, Trigger};
@@ -31,6 +32,7 @@ pub struct Rig {
 pub struct Seen {
     pub runs_ended: usize,
     pub tasks_running: usize,
+    pub tasks_waiting: usize,
 }
 
 impl Rig {
@@ -46,8 +48,8 @@ impl Rig {
             logs: LogPlaces { folder: folder.path().to_owned(), blobs: Arc::new(blobs) },
             scheduler: folder.id(),
             limits: vec![
-                ("total".to_owned(), TOTAL_PERMITS_DEFAULT),
-                ("executor:process".to_owned(), processes),
+                LimitSetting::default_of("total", TOTAL_PERMITS_DEFAULT),
+                LimitSetting::default_of("executor:process", processes),
             ],
             load: Load::All,
             observer: Arc::new(Watcher(sender)),
@@ -72,6 +74,8 @@ impl Rig {
             priority: 0,
             triggered_by: "bench".to_owned(),
             workdir: "/".to_owned(),
+            group: None,
+            again: None,
         };
         self.engine.submit(Input::Trigger(trigger)).await.expect("it is accepted");
     }
@@ -90,6 +94,12 @@ impl Rig {
 
     pub fn seen(&self) -> Seen {
         *self.seen.borrow()
+    }
+
+    /// Some of the runs that wait for a person.
+    pub async fn asked(&self, count: usize) -> Vec<RunId> {
+        let waiting = self.store.approvals(None, count).await.expect("it can be read");
+        waiting.into_iter().map(|approval| approval.run).collect()
     }
 
     /// The number of the last commit that touched the newest run.
@@ -131,17 +141,21 @@ struct Watcher(watch::Sender<Seen>);
 
 impl Observer for Watcher {
     fn committed(&self, events: &[Event]) {
-        let (mut ended, mut running) = (0, 0);
+        let (mut ended, mut running, mut waiting) = (0, 0, 0);
         for event in events {
             match event {
                 Event::Run(_, progress) => ended += usize::from(progress.status.is_final()),
-                Event::Task(_, row) => running += usize::from(row.fact == Fact::Running),
+                Event::Task(_, row) => {
+                    running += usize::from(row.fact == Fact::Running);
+                    waiting += usize::from(row.fact == Fact::Waiting);
+                }
             }
         }
-        if ended + running > 0 {
+        if ended + running + waiting > 0 {
             self.0.send_modify(|seen| {
                 seen.runs_ended += ended;
                 seen.tasks_running += running;
+                seen.tasks_waiting += waiting;
             });
         }
     }

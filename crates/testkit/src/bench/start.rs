@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Requests on their way at once while runs are made.
-const AT_ONCE: usize = 256;
+pub const AT_ONCE: usize = 256;
 /// No process may start: whatever needs one stays unfinished.
 const NO_PROCESSES: u32 = 0;
 
@@ -75,7 +75,7 @@ async fn settle(rig: &Rig) {
     }
 }
 
-async fn starts(name: String, path: &Path, sizes: &Sizes) -> Line {
+pub async fn starts(name: String, path: &Path, sizes: &Sizes) -> Line {
     let mut taken = Vec::new();
     for _ in 0..sizes.rounds {
         let begun = Instant::now();

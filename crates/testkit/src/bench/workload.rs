@@ -2,7 +2,7 @@
 
 use super::report::Line;
 use super::sizes::Sizes;
-use super::{chain, fanout, foreach, http, memory, processes, start};
+use super::{approvals, chain, fanout, foreach, http, memory, processes, start};
 use std::path::Path;
 
 /// One benchmark.
@@ -13,6 +13,7 @@ pub enum Workload {
     Processes,
     Fanout,
     Start,
+    Approvals,
     Foreach,
     Http,
 }
@@ -25,6 +26,7 @@ impl Workload {
         Self::Processes,
         Self::Fanout,
         Self::Start,
+        Self::Approvals,
         Self::Foreach,
         Self::Http,
     ];
@@ -41,6 +43,7 @@ impl Workload {
             Self::Processes => "processes",
             Self::Fanout => "fanout",
             Self::Start => "start",
+            Self::Approvals => "approvals",
             Self::Foreach => "foreach",
             Self::Http => "http",
         }
@@ -65,6 +68,7 @@ impl Workload {
                 Self::Processes => processes::measure(ground, sizes).await,
                 Self::Fanout => fanout::measure(ground, sizes).await,
                 Self::Start => start::measure(ground, sizes).await,
+                Self::Approvals => approvals::measure(ground, sizes).await,
                 Self::Foreach => foreach::measure(ground, sizes, program),
                 Self::Http => http::measure(ground, sizes, program),
             }

@@ -5,15 +5,16 @@ use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRe
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
-    AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
+    AdditionRow, AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
 };
+use mainspring_core::kernel::wait::{ApprovalPlace, SignalRow};
 use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use mainspring_engine::logs::LogPlaces;
 use mainspring_store::{
     Audited, CommitError, Done, Expired, Fence, InstancesQuery, Memory, ReadError, Reading,
-    Registration, RunsQuery, Store, StoredRun, VersionsQuery,
+    Registration, RunsQuery, Store, StoredApproval, StoredLimits, StoredRun, VersionsQuery,
 };
 use std::collections::VecDeque;
 use std::fmt;
@@ -60,6 +61,8 @@ pub struct Shaky {
     /// Of the next commits, before the fault has a say.
     fates: Mutex<VecDeque<Fate>>,
     waiting: Mutex<Vec<(Fence, Vec<Change>, Done)>>,
+    /// A commit of this fence failed, and so do those after it.
+    failed: Mutex<Option<Fence>>,
     arrived: Notify,
     /// Loads that fail before one works.
     pub failing_loads: Mutex<u32>,
@@ -160,7 +163,13 @@ impl Store for Shaky {
     }
 
     fn commit(&self, fence: Fence, changes: Vec<Change>, done: Done) {
+        if *held(&self.failed) == Some(fence) {
+            return done(Err(failed("an earlier batch failed")));
+        }
         let fate = held(&self.fates).pop_front();
+        if fate.is_some_and(|fate| fate != Fate::Durable) {
+            *held(&self.failed) = Some(fence);
+        }
         match (fate, *held(&self.fault)) {
             (Some(Fate::Lost), _) => done(Err(failed("the disk is full"))),
             (Some(Fate::Unconfirmed), _) => {
@@ -238,6 +247,22 @@ impl Store for Shaky {
         self.read(self.memory.version(workflow, number))
     }
 
+    fn additions(&self, run: RunKey) -> Reading<'_, Vec<AdditionRow>> {
+        self.read(self.memory.additions(run))
+    }
+
+    fn signals(&self, run: RunKey) -> Reading<'_, Vec<SignalRow>> {
+        self.read(self.memory.signals(run))
+    }
+
+    fn approvals(
+        &self,
+        after: Option<ApprovalPlace>,
+        limit: usize,
+    ) -> Reading<'_, Vec<StoredApproval>> {
+        self.read(self.memory.approvals(after, limit))
+    }
+
     fn attempts(&self, run: RunKey) -> Reading<'_, Vec<AttemptRow>> {
         self.read(self.memory.attempts(run))
     }
@@ -290,6 +315,10 @@ impl Store for Shaky {
 
     fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {
         self.read(self.memory.audit(below, limit))
+    }
+
+    fn limits(&self) -> Reading<'_, StoredLimits> {
+        self.read(self.memory.limits())
     }
 
     fn tokens(&self) -> Reading<'_, Vec<TokenRow>> {

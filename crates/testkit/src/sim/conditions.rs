@@ -67,6 +67,13 @@ pub fn overrule(question: &Question, answer: Answer) -> Answer {
                 );
             Answer::Noops(judged.collect())
         }
+        (Asked::Noops { task, indexes, .. }, Answer::Parks(parkings)) => {
+            let task = definition.task(*task);
+            let judged = indexes.clone().zip(parkings).map(|(index, parking)| {
+                if is_nonsense(task, index) { Err(error()) } else { parking }
+            });
+            Answer::Parks(judged.collect())
+        }
         (_, answer) => answer,
     }
 }

@@ -4,20 +4,29 @@ use crate::sim::life::{Ask, find};
 use crate::sim::people;
 use crate::sim::play::{Play, Waiting};
 use crate::sim::promise::{Check, Promise};
+use crate::sim::promises::anew::Anew;
 use crate::sim::promises::answers::{Asked, Difference, Question};
+use crate::sim::sketches::random_addition;
 use crate::sim::store::Fate;
 use crate::sim::trouble::Trouble;
-use mainspring_core::ids::Ticket;
+use mainspring_core::ids::{TaskNo, Ticket};
 use mainspring_core::kernel::row::{RunProgress, TaskRow};
+use mainspring_core::plan::dag::kept::Pinned;
 use mainspring_core::time::Timestamp;
 use mainspring_core::work::Report;
 use mainspring_core::world::World;
-use mainspring_core::world::input::{Answered, Command, Input, Verb};
+use mainspring_core::world::input::{
+    Addition, Answered, Command, Inherited, Input, Order, SetTier, Trigger, Verb,
+};
 use mainspring_core::world::run::Run;
 use mainspring_engine::cycle::{Cycle, Offered};
+use mainspring_store::StoredRun;
+use std::sync::Arc;
 
 /// Runs of one world, at most.
 const RUNS: usize = 6;
+/// Additions to them.
+const ADDITIONS: u64 = 8;
 
 impl Play {
     /// Something is deployed and runs.
@@ -56,10 +65,105 @@ impl Play {
 
     fn ask_for_run(&mut self, pick: usize) -> Check {
         let workflow = self.library.workflow(pick);
-        let trigger = people::trigger(&mut self.luck, workflow);
+        let mut trigger = people::trigger(&mut self.luck, workflow);
+        if self.library.has_group(pick) {
+            trigger.group = Some(people::group(&mut self.luck));
+        }
         self.note(|| format!("trigger {}", trigger.workflow));
         let ask = self.question(Asked::Trigger);
         self.offer(Input::Trigger(trigger), ask)
+    }
+
+    /// Somebody reads a run that is over, to run it anew, and asks for that then or later.
+    pub fn rerun(&mut self) -> Check {
+        if self.wide || self.is_full() || self.record.accepted.len() >= RUNS + 2 {
+            return Ok(());
+        }
+        self.prepare_rerun();
+        if self.prepared.is_empty() || self.luck.strikes(Trouble::ReadLate, 2) {
+            return Ok(());
+        }
+        let pick = self.luck.pick(self.prepared.len());
+        let trigger = self.prepared.swap_remove(pick);
+        self.note(|| format!("run anew: {:?}", trigger.again));
+        let ask = self.question(Asked::Rerun);
+        self.offer(Input::Trigger(trigger), ask)
+    }
+
+    /// Somebody makes up more tasks for a run, and adds them then or later.
+    pub fn add(&mut self) -> Check {
+        if self.wide || self.is_full() {
+            return Ok(());
+        }
+        self.prepare_addition();
+        if self.late_orders.is_empty() || self.luck.strikes(Trouble::ReadLate, 3) {
+            return Ok(());
+        }
+        let pick = self.luck.pick(self.late_orders.len());
+        let command = self.late_orders.swap_remove(pick);
+        self.order(command)
+    }
+
+    fn prepare_addition(&mut self) {
+        let accepted = &self.record.accepted;
+        if accepted.is_empty() || self.additions >= ADDITIONS {
+            return;
+        }
+        let run = *accepted.iter().nth(self.luck.pick(accepted.len())).expect("counted");
+        let stored = self.store.model.run(run).expect("accepted runs are stored");
+        let definition = self.library.of(&self.store.model, &stored.head);
+        let names = definition.tasks.iter().map(|task| task.name.to_string()).collect();
+        let text = random_addition(&mut self.luck, names, self.additions);
+        self.additions += 1;
+        let head = &stored.head;
+        let version = self.library.version(&self.store.model, &head.workflow, Some(head.version));
+        let version = version.expect("a run's version is stored with it or before it");
+        let before = self.store.model.additions(head.key);
+        let all = before.iter().map(|row| &*row.text).chain([text.as_str()]);
+        let definition = self.library.extended(&version, all);
+        let after = stored.progress.additions;
+        let addition = Addition { text: text.as_str().into(), definition, after };
+        let order = Order::Add(Box::new(addition));
+        self.late_orders.push(Command { run, order, by: "someone".to_owned() });
+    }
+
+    fn prepare_rerun(&mut self) {
+        let accepted = self.record.accepted.iter();
+        let stored = accepted.filter_map(|run| self.store.model.run(*run));
+        let over: Vec<StoredRun> = stored.filter(|run| run.progress.status.is_final()).collect();
+        if over.is_empty() {
+            return;
+        }
+        let former = over[self.luck.pick(over.len())].clone();
+        let was = self.library.of(&self.store.model, &former.head);
+        let workflow = &former.head.workflow;
+        let latest = self.library.version(&self.store.model, workflow, None);
+        let latest = latest.filter(|_| self.luck.below(2) == 0);
+        let version = latest.as_ref().map_or(former.head.version, |version| version.number);
+        let is_same = version == former.head.version;
+        let definition = match latest {
+            Some(latest) if !is_same => latest.definition,
+            _ => Arc::clone(&was),
+        };
+        let pinned = if is_same { Pinned::Same } else { Pinned::Other };
+        let count = definition.tasks.len();
+        let from = (self.luck.below(6) > 0).then(|| TaskNo::from_position(self.luck.pick(count)));
+        let rows = self.store.model.additions(former.head.key);
+        let added = (is_same && !rows.is_empty())
+            .then(|| Inherited { rows, definition: Arc::clone(&definition) });
+        let asked = people::Anew { former: &former, was: &was, definition: &definition, added };
+        let trigger = asked.trigger(&mut self.luck, (from, pinned), &self.blobs);
+        let trigger = Trigger { version: Some(version), ..trigger };
+        let what = match (from, pinned) {
+            (_, Pinned::Other) => "anew with another version",
+            (Some(_), _) => "anew from a task",
+            (None, _) => "anew",
+        };
+        self.luck.tally.count(("run", what, ""));
+        let id = trigger.again.as_ref().map(|again| again.id);
+        let anew = Anew { former, was, from, pinned };
+        self.record.anew.extend(id.map(|id| (id, anew)));
+        self.prepared.push(trigger);
     }
 
     pub fn command(&mut self) -> Check {
@@ -81,6 +185,31 @@ impl Play {
         self.note(|| format!("{:?} of run {}", command.order, command.run));
         let ask = self.question(Asked::Command(command.clone()));
         self.offer(Input::Command(command), ask)
+    }
+
+    /// Somebody sets a limit, or the configuration is read anew.
+    pub fn change_limits(&mut self) -> Check {
+        if self.is_full() {
+            return Ok(());
+        }
+        if self.luck.below(3) > 0 {
+            let set = people::tier(&mut self.luck);
+            return self.set_tier(set);
+        }
+        self.limits = people::limits(&mut self.luck);
+        let limits = self.limits.clone();
+        self.note(|| format!("configured: {limits:?}"));
+        self.luck.tally.count(("limit", "configured", ""));
+        let Some(life) = &mut self.life else { return Ok(()) };
+        life.cycle.world_mut().configure(&self.limits);
+        self.bounds.configure(&self.limits);
+        Ok(())
+    }
+
+    pub fn set_tier(&mut self, set: SetTier) -> Check {
+        self.note(|| format!("{set:?}"));
+        let ask = self.question(Asked::Tier);
+        self.offer(Input::SetTier(set), ask)
     }
 
     pub fn report(&mut self, report: Report) -> Check {
@@ -177,11 +306,22 @@ impl Play {
             && let Some(stored) = self.store.model.run(command.run)
         {
             let definition = self.library.of(&self.store.model, &stored.head);
-            let (verb, tasks) = people::meant(&command.order, &definition);
-            self.record.ordered(command.run, verb, tasks.as_deref());
-            if verb == Verb::Retry {
-                self.watch.retry(tasks);
+            if let Some((verb, tasks)) = people::meant(&command.order, &definition) {
+                self.record.ordered(command.run, verb, tasks.as_deref());
+                if verb == Verb::Retry {
+                    self.watch.retry(tasks);
+                }
             }
+            if let Some((task, verdict)) = people::ruled(&command.order, &definition) {
+                self.record.ruled(command.run, task, verdict);
+            }
+        }
+        if let Input::SetTier(set) = input
+            && people::is_settable(set)
+        {
+            self.bounds.set(set);
+            let what = if set.limit == Some(0) { "closed" } else { "set" };
+            self.luck.tally.count(("limit", what, ""));
         }
         let before = state(life.cycle.world());
         match offer(&mut life.cycle, self.now) {

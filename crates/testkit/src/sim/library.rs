@@ -19,6 +19,7 @@ pub static HEAVY: LazyLock<Json> = LazyLock::new(|| {
 pub struct Text {
     pub sketch: String,
     definition: Arc<Definition>,
+    weight: Weight,
 }
 
 #[derive(Debug, Default)]
@@ -29,15 +30,8 @@ pub struct Library {
 impl Library {
     /// Adds a version of a workflow; heavy ones hand megabytes from noop to noop.
     pub fn add(&mut self, workflow: &str, text: String, weight: Weight) {
-        let mut definition = sketch(&text);
-        definition.name = workflow.into();
-        if weight == Weight::Heavy {
-            let noops = definition.tasks.iter_mut();
-            for task in noops.filter(|task| matches!(task.action, Action::Noop)) {
-                task.input = HEAVY.clone().into();
-            }
-        }
-        self.texts.push(Text { sketch: text, definition: Arc::new(definition) });
+        let definition = Arc::new(made(workflow, &text, weight));
+        self.texts.push(Text { sketch: text, definition, weight });
     }
 
     pub fn texts(&self) -> &[Text] {
@@ -46,6 +40,10 @@ impl Library {
 
     pub fn workflow(&self, position: usize) -> Arc<str> {
         Arc::clone(&self.texts[position].definition.name)
+    }
+
+    pub fn has_group(&self, position: usize) -> bool {
+        self.texts[position].definition.concurrency_group.is_some()
     }
 
     pub fn deploy(&self, position: usize) -> Deploy {
@@ -76,11 +74,39 @@ impl Library {
         Some(KnownWorkflow { row, latest: latest.expect("a workflow's latest version is stored") })
     }
 
-    /// The definition that a run is pinned to.
+    /// The definition that a run goes by: its version's, and what was added to the run.
     pub fn of(&self, model: &Model, head: &RunHead) -> Arc<Definition> {
         let version = self.version(model, &head.workflow, Some(head.version));
-        version.expect("a run's version is stored with it or before it").definition
+        let version = version.expect("a run's version is stored with it or before it");
+        let added = model.additions(head.key);
+        match added.is_empty() {
+            true => version.definition,
+            false => self.extended(&version, added.iter().map(|row| &*row.text)),
+        }
     }
+
+    /// A sketch is longer by what was added to it.
+    pub fn extended<'a>(
+        &self,
+        version: &KnownVersion,
+        added: impl Iterator<Item = &'a str>,
+    ) -> Arc<Definition> {
+        let Text { sketch: text, weight, .. } = &self.texts[usize::from(version.hash[0])];
+        let text = added.fold(text.clone(), |text, added| format!("{text}\n{added}"));
+        Arc::new(made(&version.definition.name, &text, *weight))
+    }
+}
+
+fn made(workflow: &str, text: &str, weight: Weight) -> Definition {
+    let mut definition = sketch(text);
+    definition.name = workflow.into();
+    if weight == Weight::Heavy {
+        let noops = definition.tasks.iter_mut();
+        for task in noops.filter(|task| matches!(task.action, Action::Noop)) {
+            task.input = HEAVY.clone().into();
+        }
+    }
+    definition
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use crate::sim::executors::Executors;
 use crate::sim::library::Library;
 use crate::sim::store::FaultyStore;
 use mainspring_core::ids::{AttemptId, RunId, SchedulerId, Ticket};
+use mainspring_core::kernel::limit::{LimitSetting, Source};
 use mainspring_core::launch::StartAttempt;
 use mainspring_core::time::Timestamp;
 use mainspring_core::work::{Ended, Life as Which, Outcome, Question, ReportKind};
@@ -12,7 +13,7 @@ use mainspring_core::world::batch::Effect;
 use mainspring_core::world::input::{Need, Prefetched};
 use mainspring_core::world::snapshot::RunSnapshot;
 use mainspring_core::world::{World, WorldConfig};
-use mainspring_engine::cycle::{Cycle, Done, Step};
+use mainspring_engine::cycle::{Cycle, Done, Pace, Step};
 use mainspring_store::{Fence, Model};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -36,7 +37,7 @@ pub struct Life {
 
 pub struct Beginning<'a> {
     pub scheduler: SchedulerId,
-    pub limits: &'a [(String, u32)],
+    pub limits: &'a [LimitSetting],
     pub seed: u64,
     pub now: Timestamp,
 }
@@ -60,6 +61,12 @@ impl Life {
         former: Option<BTreeSet<AttemptId>>,
     ) -> Self {
         let registration = model.register(beginning.scheduler);
+        let stored = model.limits();
+        let set = stored.set.into_iter().map(|row| LimitSetting {
+            name: row.name,
+            bound: row.bound,
+            source: Source::Api,
+        });
         let mut world = World::new(&WorldConfig {
             scheduler: beginning.scheduler,
             ordinal: registration.ordinal,
@@ -67,15 +74,21 @@ impl Life {
             next_run: registration.next_run,
             next_stamp: registration.next_stamp,
             seed: beginning.seed,
-            limits: beginning.limits.to_vec(),
+            limits: beginning.limits.iter().cloned().chain(set).collect(),
+            ledgers: stored.ledgers,
+            now: beginning.now,
         });
         for (_, id) in model.unfinished(beginning.scheduler) {
             let snapshot = snapshot(model, library, id).expect("listed runs exist");
+            let workflow = library.known(model, &snapshot.head.workflow);
+            world.know(workflow.expect("a run's workflow is stored before it"));
             world.load(beginning.now, snapshot);
         }
         let live: BTreeSet<AttemptId> = world.live().map(|ticket| ticket.attempt).collect();
         Self {
-            cycle: Cycle::new(world),
+            // Whatever is handed over behind another batch must be right however small it is.
+            cycle: Cycle::new(world)
+                .at_pace(Pace { ahead: 1 + beginning.seed as usize % 3, least: 1 }),
             fence: registration.fence,
             orders: VecDeque::from([Order::OnlyThese(live.clone())]),
             former: former.unwrap_or(live),
@@ -151,7 +164,11 @@ pub fn find(model: &Model, library: &Library, needs: &[Need]) -> Prefetched {
     let mut found = Prefetched::default();
     for need in needs {
         match need {
-            Need::Run(id) => found.run = snapshot(model, library, *id),
+            Need::Run(id) => {
+                found.run = snapshot(model, library, *id);
+                let name = found.run.as_ref().map(|run| &run.head.workflow);
+                found.workflow = name.and_then(|name| library.known(model, name));
+            }
             Need::Workflow(name) => found.workflow = library.known(model, name),
             Need::Version(workflow, number) => {
                 found.version = library.version(model, workflow, Some(*number));
@@ -165,6 +182,7 @@ fn snapshot(model: &Model, library: &Library, id: RunId) -> Option<RunSnapshot> 
     let stored = model.run(id)?;
     Some(RunSnapshot {
         definition: library.of(model, &stored.head),
+        signals: model.signals(stored.head.key),
         head: stored.head,
         progress: stored.progress,
         tasks: stored.tasks,

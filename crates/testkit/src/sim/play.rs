@@ -6,9 +6,13 @@ use crate::sim::executors::Executors;
 use crate::sim::library::Library;
 use crate::sim::life::{Ask, Beginning, Life};
 use crate::sim::outputs::Blobs;
+use crate::sim::people;
 use crate::sim::promise::{Broken, Check, Promise};
 use crate::sim::promises::acts::Acts;
+use crate::sim::promises::added::Added;
 use crate::sim::promises::answers::Question;
+use crate::sim::promises::gatekeeper::Gatekeeper;
+use crate::sim::promises::limits::Bounds;
 use crate::sim::promises::outside::check_views;
 use crate::sim::promises::record::Record;
 use crate::sim::scenario::Scenario;
@@ -18,8 +22,9 @@ use crate::sim::tally::Tally;
 use crate::sim::trouble::Luck;
 use crate::sim::watch::Watch;
 use mainspring_core::ids::SchedulerId;
-use mainspring_core::time::Timestamp;
-use mainspring_core::world::input::Prefetched;
+use mainspring_core::kernel::limit::LimitSetting;
+use mainspring_core::time::{Span, Timestamp};
+use mainspring_core::world::input::{Command, Prefetched, Trigger};
 use mainspring_engine::cycle::Reading;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -119,9 +124,13 @@ pub(super) struct Play {
     pub now: Timestamp,
     pub step: u32,
     steps: u32,
-    wide: bool,
+    pub wide: bool,
     pub scheduler: SchedulerId,
-    pub limits: Vec<(String, u32)>,
+    pub limits: Vec<LimitSetting>,
+    pub bounds: Bounds,
+    pub gatekeeper: Gatekeeper,
+    /// How far the clock was set back in all.
+    pub back: Span,
     pub library: Library,
     pub store: FaultyStore,
     pub executors: Executors,
@@ -132,8 +141,15 @@ pub(super) struct Play {
     pub life: Option<Life>,
     /// Readings of the store under way: they outlive a world, not the process.
     pub readings: Vec<Waiting>,
+    /// Runs that are about to be run anew.
+    pub prepared: Vec<Trigger>,
     pub record: Record,
     pub acts: Acts,
+    pub added: Added,
+    /// Additions so far: each has names of its own.
+    pub additions: u64,
+    /// Orders that are about to be given: what they were made of may be old by then.
+    pub late_orders: Vec<Command>,
     pub watch: Watch,
     pub questions: BTreeMap<Ask, Question>,
     pub next_ask: Ask,
@@ -144,8 +160,7 @@ pub(super) struct Play {
 impl Play {
     fn new(scenario: &Scenario, telling: Telling) -> Self {
         let mut luck = Luck::new(scenario.seed, &scenario.without);
-        let limits = [("total", 1 + luck.below(5)), ("executor:process", 1 + luck.below(4))]
-            .map(|(name, max)| (name.to_owned(), u32::try_from(max).expect("small")));
+        let limits = people::limits(&mut luck);
         let library = match scenario.wide() {
             Some(kind) => wide_library(kind),
             None => random_library(&mut luck, scenario.tasks),
@@ -162,7 +177,10 @@ impl Play {
             steps: if wide { scenario.steps.min(WIDE_STEPS) } else { scenario.steps },
             wide,
             scheduler: SchedulerId::from_bytes([1; 16]),
-            limits: limits.to_vec(),
+            limits,
+            bounds: Bounds::default(),
+            gatekeeper: Gatekeeper::default(),
+            back: Span::ZERO,
             library,
             store: FaultyStore::default(),
             executors: Executors::default(),
@@ -171,8 +189,12 @@ impl Play {
             away: 0,
             life: None,
             readings: Vec::new(),
+            prepared: Vec::new(),
             record: Record::default(),
             acts: Acts::default(),
+            added: Added::default(),
+            additions: 0,
+            late_orders: Vec::new(),
             watch: Watch::default(),
             questions: BTreeMap::new(),
             next_ask: 0,
@@ -216,6 +238,7 @@ impl Play {
                 (Some(former), Some(orders))
             }
         };
+        self.bounds.begin(&self.limits, &self.store.model);
         let beginning = Beginning {
             scheduler: self.scheduler,
             limits: &self.limits,

@@ -31,7 +31,10 @@ promises! {
     LostOnce = "lost-once", "on_lost: fail makes the first loss final";
     Dependencies = "dependencies", "nothing starts before its dependencies are satisfied";
     StandsOnEnds = "stands-on-ends", "what ran because something ended goes back with it";
-    Limits = "limits", "limits are never exceeded";
+    Limits = "limits", "limits are never exceeded: nothing starts beyond one, whenever it was changed";
+    Rates = "rates", "no more starts than a rate allows are in any time of its length, across restarts";
+    ActiveRuns = "active-runs", "no more runs are active than their workflow and their group allow";
+    InTurn = "in-turn", "pending runs are let in by their priority, then by their age";
     Gone = "gone", "when the state says that it is over, the work is gone, unless it was given up by force";
     DurableFirst = "durable-first", "nothing is acted on before it is durable";
     Told = "told", "an attempt is told its number and what those above it put out";
@@ -59,6 +62,8 @@ promises! {
     WindingDown = "winding-down", "a run that is cancelling stops everything that is live";
     CancelReach = "cancel-reach", "a cancel reaches what it names and what is below, not through finished edges";
     RetryReach = "retry-reach", "a retry takes back what was cancelled with it, and nothing cancelled for itself";
+    Copied = "copied", "a run that runs another one anew begins with what that had come to, and runs nothing of it again";
+    Added = "added", "tasks that were added are there once, whatever happens, and those that were refused are not";
     Group = "group", "a group's row says of its instances what their rows say";
     OpenedOnce = "opened-once", "a group has as many instances as it was told to, each index once";
     AtOnce = "at-once", "no more instances are at work than a group may have at once";
@@ -74,6 +79,8 @@ promises! {
     EverStarted = "ever-started", "that a task has started is for good";
     Timeouts = "timeouts", "what has run out of time is being stopped";
     Storable = "storable", "what is decided can be stored";
+    Waits = "waits", "a wait is over when what it waits for has come, once, and is what came of that: a rejection never looks like an approval";
+    Listed = "listed", "what waits for a person is listed, and nothing else";
     Bounded = "bounded", "a batch is cut at its limit";
     Counts = "counts", "the counts on a run equal its rows";
     Versions = "versions", "the same text twice makes no new version";

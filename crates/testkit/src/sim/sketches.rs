@@ -11,14 +11,15 @@ const WIDE: u64 = 5_300;
 /// One or two workflows, some with a second version.
 pub fn random_library(luck: &mut Luck, tasks_max: u64) -> Library {
     let mut library = Library::default();
+    let group_limit = 1 + luck.below(2);
     for no in 0..1 + luck.below(2) {
         let name = format!("w{no}");
         let weight = if luck.below(80) == 0 { Weight::Heavy } else { Weight::Light };
-        // All versions of a workflow share their tiers: which number counts while runs of
+        // All versions of a workflow share their tiers and what bounds their runs: which number counts while runs of
         // several versions are active is not what is looked at here.
-        let gpu = 1 + luck.below(2);
+        let shared = format!("@gpu={}\n{}", gpu(luck), gates(luck, group_limit));
         for _ in 0..1 + luck.below(4) / 3 {
-            let text = random_sketch(luck, gpu, tasks_max);
+            let text = random_sketch(luck, &shared, tasks_max);
             library.add(&name, text, weight);
         }
     }
@@ -54,24 +55,62 @@ pub enum Wide {
 }
 
 /// A sketch, as text, so that a failing world can be read.
-fn random_sketch(luck: &mut Luck, gpu: u64, tasks_max: u64) -> String {
+fn random_sketch(luck: &mut Luck, shared: &str, tasks_max: u64) -> String {
     let mut text = String::new();
     if luck.below(4) == 0 {
         let _ = writeln!(text, "@timeout={}", 20 + luck.below(100));
     }
-    let _ = writeln!(text, "@gpu={gpu}");
+    text.push_str(shared);
     let mut names: Vec<String> = Vec::new();
     for no in 0..1 + luck.below(tasks_max) {
         let edges = edges(luck, &names);
         let fan_out = if luck.below(5) < 2 { fan_out(luck, &edges) } else { String::new() };
         let name = format!("t{no}");
-        let _ = writeln!(text, "{name}{fan_out}{}{}", words(luck), written(&edges));
+        let kind = control(luck);
+        let _ = writeln!(text, "{name}{kind}{fan_out}{}{}", words(luck, &kind), written(&edges));
         names.push(name);
     }
     if luck.below(3) == 0 {
         let _ = writeln!(text, "@outputs={}", names[luck.pick(names.len())]);
     }
     text
+}
+
+/// A task or two for a run that has these, and some of them above.
+pub fn random_addition(luck: &mut Luck, mut names: Vec<String>, number: u64) -> String {
+    let mut text = String::new();
+    for no in 0..1 + luck.below(2) {
+        let edges = edges(luck, &names);
+        let fan_out = if luck.below(5) == 0 { fan_out(luck, &edges) } else { String::new() };
+        let name = format!("x{number}-{no}");
+        let kind = control(luck);
+        let _ = writeln!(text, "{name}{kind}{fan_out}{}{}", words(luck, &kind), written(&edges));
+        names.push(name);
+    }
+    text
+}
+
+/// How many runs of a workflow may be active, and its group. All groups of a world have the same
+/// limit: which one counts when they differ is not what is looked at here.
+fn gates(luck: &mut Luck, group_limit: u64) -> String {
+    let mut text = String::new();
+    if luck.below(3) == 0 {
+        let _ = writeln!(text, "@max_active={}", 1 + luck.below(2));
+    }
+    if luck.below(3) == 0 {
+        let conflict = ["queue", "skip", "cancel"][luck.pick(3)];
+        let _ = writeln!(text, "@group={group_limit}/{conflict}");
+    }
+    text
+}
+
+/// The workflow's own tier, now and then with a rate.
+fn gpu(luck: &mut Luck) -> String {
+    let limit = 1 + luck.below(2);
+    match luck.below(6) {
+        0 => format!("{limit}@{}/{}ms", 1 + luck.below(3), 1 + luck.below(5_000)),
+        _ => limit.to_string(),
+    }
 }
 
 /// How often, over what, how many at once, and what becomes of failures.
@@ -98,7 +137,34 @@ fn fan_out(luck: &mut Luck, edges: &[Edge]) -> String {
     words
 }
 
-fn words(luck: &mut Luck) -> String {
+/// What it waits for, if it does nothing else.
+fn control(luck: &mut Luck) -> String {
+    let mut words = match luck.below(16) {
+        0 => return format!(" sleep={}", luck.below(8)),
+        1 => format!(" signal=s{}", luck.below(3)),
+        2 => " approval".to_owned(),
+        _ => return String::new(),
+    };
+    let is_approval = words == " approval";
+    if luck.below(2) == 0 {
+        let _ = write!(words, " within={}", 1 + luck.below(20));
+        match luck.below(4) {
+            0 if is_approval => words.push_str(" late=approve"),
+            1 if is_approval => words.push_str(" late=fail"),
+            0 | 1 => words.push_str(" late=continue"),
+            _ => {}
+        }
+    }
+    if is_approval && luck.below(3) == 0 {
+        words.push_str(" lenient");
+    }
+    if is_approval && luck.below(4) == 0 {
+        words.push_str(" by=operator");
+    }
+    words
+}
+
+fn words(luck: &mut Luck, control: &str) -> String {
     let mut words = String::new();
     let mut maybe = |odds: u64, word: &str| {
         if luck.below(odds) == 0 {
@@ -106,7 +172,9 @@ fn words(luck: &mut Luck) -> String {
             words.push_str(word);
         }
     };
-    maybe(5, "noop");
+    if control.is_empty() {
+        maybe(5, "noop");
+    }
     maybe(6, "if");
     maybe(6, "finally");
     maybe(6, "allow");
@@ -116,6 +184,7 @@ fn words(luck: &mut Luck) -> String {
     maybe(6, "delay=0");
     maybe(5, "timeout=5");
     maybe(4, "tier=gpu");
+    maybe(5, "tier=shared");
     maybe(5, "priority=3");
     words
 }

@@ -9,20 +9,19 @@ use crate::sim::play::{BEGINNING, Play, Telling};
 use crate::sim::promise::{Broken, Check, Promise};
 use crate::sim::promises::acts::check_launch;
 use crate::sim::promises::answers;
-use crate::sim::promises::outside::{
-    check_begun, check_gone, check_limits, check_timeouts, check_versions,
-};
+use crate::sim::promises::outside::{check_begun, check_gone, check_timeouts, check_versions};
 use crate::sim::promises::record::Outside;
 use crate::sim::store::{Fate, Heard};
 use crate::sim::trouble::Trouble;
 use mainspring_core::ids::TaskRef;
 use mainspring_core::kernel::row::TaskRow;
+use mainspring_core::kernel::wait::Awaited;
 use mainspring_core::launch::{NotLaunched, StartAttempt};
 use mainspring_core::limits::{BATCH_CHANGES_MAX, GROUP_NOOPS_AT_ONCE};
 use mainspring_core::time::Span;
 use mainspring_core::work::{Ended, Outcome, Report, ReportKind};
 use mainspring_core::world::batch::Effect;
-use mainspring_core::world::input::{Named, Reply};
+use mainspring_core::world::input::{Named, Reply, SetRate, SetTier};
 use mainspring_engine::cycle::Done;
 use std::sync::Arc;
 
@@ -36,10 +35,10 @@ const TRIES: usize = 3;
 impl Play {
     /// What chance picks next: something of which anything can come, most often.
     fn pick(&mut self) -> u64 {
-        let mut pick = self.luck.below(113);
+        let mut pick = self.luck.below(121);
         for _ in 1..TRIES {
             if self.is_moot(pick) {
-                pick = self.luck.below(113);
+                pick = self.luck.below(121);
             }
         }
         pick
@@ -81,6 +80,9 @@ impl Play {
             98 if self.luck.strikes(Trouble::Kill, 3) => self.kill(),
             100..=105 => self.work(),
             106..=111 => self.hear(),
+            118..=120 if self.luck.strikes(Trouble::Additions, 1) => self.add(),
+            115..=117 if self.luck.strikes(Trouble::Reruns, 1) => self.rerun(),
+            113 | 114 if self.luck.strikes(Trouble::Limits, 2) => self.change_limits(),
             112 if self.luck.strikes(Trouble::StoreAway, 2) => {
                 self.away = u32::try_from(self.luck.below(60)).expect("small");
                 self.note(|| "outputs are out of reach".to_owned());
@@ -148,11 +150,15 @@ impl Play {
             Turned::Resting => check_timeouts(&self.store.model, &self.library, self.now),
             Turned::Committing => {
                 self.record.batch_taken();
+                self.bounds.batch_taken();
                 // A batch takes everything that is decided, unless it is full.
                 if life.cycle.world().deadline().is_some() {
                     self.luck.tally.count(("moment", "batch cut", ""));
                 }
-                let changes = self.store.pending();
+                let changes = self.store.last_pending();
+                if self.store.pending() > 1 {
+                    self.luck.tally.count(("moment", "handed over behind another", ""));
+                }
                 let bounded = changes <= BATCH_CHANGES_MAX + LAST_INPUT;
                 Promise::Bounded.ensure(bounded, || format!("{changes} changes"))
             }
@@ -166,6 +172,7 @@ impl Play {
         }
         self.luck.tally.count(("commit", fate.name(), ""));
         let heard = self.store.finish(fate)?;
+        self.batch_ended();
         self.check_durable()?;
         self.note(|| format!("a commit ends: {}", fate.name()));
         if heard == Heard::Durable {
@@ -173,10 +180,22 @@ impl Play {
             let done = life.cycle.committed();
             self.done(done)
         } else {
+            self.drop_pending();
             let life = self.life.take();
             self.begin_life(life);
             Ok(())
         }
+    }
+
+    fn batch_ended(&mut self) {
+        self.record.batch_ended();
+        self.bounds.batch_ended();
+    }
+
+    fn drop_pending(&mut self) {
+        self.store.drop_pending();
+        self.record.batches_dropped();
+        self.bounds.batches_dropped();
     }
 
     fn check_durable(&mut self) -> Check {
@@ -187,7 +206,9 @@ impl Play {
         check_gone(model, &self.executors, &self.record)?;
         check_begun(model, &self.executors)?;
         check_versions(model, library)?;
-        check_limits(model, library, &self.limits)
+        self.gatekeeper.check(model, library, &mut self.luck.tally)?;
+        self.added.check(model)?;
+        self.bounds.check(model, library, self.back)
     }
 
     /// Durable: orders are queued, questions answered.
@@ -199,6 +220,7 @@ impl Play {
             if let Ok(Reply::Accepted { run }) = &answer {
                 self.record.accepted.insert(*run);
             }
+            self.added.answered(&question, &answer);
             answered.push((question, answer));
         }
         answers::check(&answered, &self.store.model, &self.library, &mut self.luck.tally)?;
@@ -284,19 +306,26 @@ impl Play {
 
     /// kill -9, before or after the pending commit reached the disk.
     fn kill(&mut self) -> Check {
-        if self.store.is_pending() {
-            let fate = if self.luck.below(2) == 0 { Fate::Lost } else { Fate::Durable };
-            self.store.finish(fate)?;
+        // Those that reached the disk are the first ones.
+        while self.store.is_pending() && self.luck.below(2) == 0 {
+            self.store.finish(Fate::Durable)?;
+            self.batch_ended();
+            self.check_durable()?;
         }
+        self.drop_pending();
         self.executors.die();
         self.desk.die();
         self.check_durable()?;
         self.life = None;
         self.readings.clear();
+        self.prepared.clear();
+        self.late_orders.clear();
         self.questions.clear();
         if self.luck.strikes(Trouble::ClockBack, 4) {
             let back = Span::from_secs(self.luck.below(600));
+            let before = self.now;
             self.now = (self.now - back).max(BEGINNING - Span::from_secs(3_600));
+            self.back = Span(self.back.0 + before.since(self.now).0);
         }
         self.note(|| "kill -9".to_owned());
         self.begin_life(None);
@@ -321,6 +350,26 @@ impl Play {
         }
         if let Some((run, task)) = held.into_iter().next() {
             self.order(people::resume(run, task))?;
+            return Ok(true);
+        }
+        let waiting = life.cycle.world().runs().find_map(|run| {
+            let mut rows = run.all_rows();
+            let row = rows.find(|row| !matches!(row.awaited(), None | Some(Awaited::Time)))?;
+            let named = Named {
+                task: Arc::clone(&run.blueprint.definition.task(row.task.no).name),
+                index: row.task.index,
+            };
+            Some((run.head.id, named, row.awaited()?.clone()))
+        });
+        if let Some((run, named, on)) = waiting
+            && let Some(command) = people::end_wait(&mut self.luck, run, named, &on)
+        {
+            self.order(command)?;
+            return Ok(true);
+        }
+        if let Some(name) = self.bounds.closed() {
+            let name = name.into();
+            self.set_tier(SetTier { name, limit: Some(1), rate: SetRate::Keep })?;
             return Ok(true);
         }
         let wake = life.cycle.world().next_wake();

@@ -5,11 +5,13 @@ use crate::sim::promise::{Broken, Promise};
 use mainspring_core::ids::{RunId, TaskNo};
 use mainspring_core::world::batch::Change;
 use mainspring_store::{Fence, InstancesQuery, Model, StoredRun};
+use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
 pub struct FaultyStore {
     pub model: Model,
-    pending: Option<(Fence, Vec<Change>)>,
+    /// Handed over and not ended, oldest first.
+    pending: VecDeque<(Fence, Vec<Change>)>,
 }
 
 /// What becomes of a commit.
@@ -39,22 +41,31 @@ impl Fate {
 
 impl FaultyStore {
     pub fn begin(&mut self, fence: Fence, changes: Vec<Change>) {
-        assert!(self.pending.is_none(), "one commit at a time");
-        self.pending = Some((fence, changes));
+        self.pending.push_back((fence, changes));
     }
 
-    /// How many changes the pending commit has.
-    pub fn pending(&self) -> usize {
-        self.pending.as_ref().map_or(0, |(_, changes)| changes.len())
+    /// How many changes the commit has that was handed over last.
+    pub fn last_pending(&self) -> usize {
+        self.pending.back().map_or(0, |(_, changes)| changes.len())
     }
 
     pub fn is_pending(&self) -> bool {
-        self.pending.is_some()
+        !self.pending.is_empty()
     }
 
-    /// Ends the pending commit; what it says is what the cycle hears.
+    /// How many commits are pending.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Whatever is pending never comes to be: what it builds on failed, or there was no time.
+    pub fn drop_pending(&mut self) {
+        self.pending.clear();
+    }
+
+    /// Ends the oldest pending commit; what it says is what the cycle hears.
     pub fn finish(&mut self, fate: Fate) -> Result<Heard, Broken> {
-        let (fence, changes) = self.pending.take().expect("a commit is pending");
+        let (fence, changes) = self.pending.pop_front().expect("a commit is pending");
         if fate != Fate::Lost {
             let applied = self.model.apply(fence, &changes);
             applied.map_err(|refused| Promise::Storable.broken(refused.to_string()))?;

@@ -77,19 +77,39 @@ fn possible() -> BTreeSet<Thing> {
         possible.insert(("fan-out", what, ""));
     }
     possible.insert(("task order", "retry several", "done"));
+    possible.insert(("run order", "signal", "done"));
+    possible.insert(("run order", "add", "done"));
+    for what in ["approve", "reject"] {
+        possible.insert(("task order", what, "done"));
+        possible.insert(("instance order", what, "done"));
+    }
+    for what in ["anew", "anew from a task", "anew with another version"] {
+        possible.insert(("run", what, ""));
+    }
+    for what in ["waits", "waits again", "let in"] {
+        possible.insert(("gate", what, ""));
+    }
+    for what in ["set", "configured", "closed"] {
+        possible.insert(("limit", what, ""));
+    }
     for what in MOMENTS {
         possible.insert(("moment", *what, ""));
     }
     possible
 }
 
-/// The transitions that tasks and groups can make in today's product. Waiting and finalizers are
-/// in the table of transitions already and in no definition yet.
+/// The transitions that tasks and groups can make in today's product. Finalizers are in the table
+/// of transitions already and in no definition yet.
 const TRANSITIONS: &[(Fact, Event)] = &[
+    (Fact::None, Event::Parked),
+    (Fact::Waiting, Event::Succeeded),
+    (Fact::Waiting, Event::FailedForGood),
+    (Fact::Waiting, Event::Cancelled),
     (Fact::None, Event::Dispatched),
     (Fact::None, Event::DecidedSuccess),
     (Fact::None, Event::DecidedFailure),
     (Fact::None, Event::ConditionFalse),
+    (Fact::None, Event::Copied),
     (Fact::None, Event::GroupOpened),
     (Fact::Open, Event::Succeeded),
     (Fact::Open, Event::FailedForGood),
@@ -118,6 +138,11 @@ const TRANSITIONS: &[(Fact, Event)] = &[
 
 /// Those that instances can make.
 const INSTANCES: &[(Fact, Event)] = &[
+    (Fact::None, Event::Parked),
+    (Fact::Delayed, Event::Parked),
+    (Fact::Waiting, Event::Succeeded),
+    (Fact::Waiting, Event::FailedForGood),
+    (Fact::Waiting, Event::Cancelled),
     (Fact::None, Event::Dispatched),
     (Fact::None, Event::DecidedSuccess),
     (Fact::None, Event::DecidedFailure),
@@ -138,12 +163,21 @@ const INSTANCES: &[(Fact, Event)] = &[
     (Fact::Failed, Event::SentBack),
 ];
 
-const MOMENTS: &[&str] =
-    &["full", "batch cut", "gathered while committing", "stop before start", "end while stopping"];
+const MOMENTS: &[&str] = &[
+    "full",
+    "batch cut",
+    "gathered while committing",
+    "handed over behind another",
+    "stop before start",
+    "end while stopping",
+];
 
-/// Every code but `not_owned` and `workflow_active`: one scheduler owns everything here, and
-/// nobody deletes a workflow.
+/// Every code but `not_owned`, `workflow_active` and `too_many_signals`: one scheduler owns
+/// everything here, nobody deletes a workflow, and nobody has that much to say.
 const REFUSALS: &[&str] = &[
+    "group_held",
+    "tier_of_workflow",
+    "tier_not_found",
     "workflow_not_found",
     "run_not_found",
     "task_not_found",
@@ -159,4 +193,9 @@ const REFUSALS: &[&str] = &[
     "task_stopping",
     "task_not_failed",
     "dependent_running",
+    "not_an_approval",
+    "not_waiting",
+    "decided",
+    "added_meanwhile",
+    "not_allowed",
 ];

@@ -66,6 +66,14 @@ troubles! {
     Force = "force",
     /// Someone asks for it again.
     Retries = "retries",
+    /// Someone adds tasks to a run.
+    Additions = "additions",
+    /// Someone runs a run anew.
+    Reruns = "reruns",
+    /// Someone sends a signal or decides on an approval.
+    Says = "says",
+    /// Someone changes a limit, or the configuration is read anew.
+    Limits = "limits",
     /// Someone names what is not there.
     Strangers = "strangers",
 }

@@ -2,6 +2,7 @@
 //! task, so what changed tells which event it was.
 
 use crate::sim::promise::{Check, Promise};
+use crate::sim::promises::anew::is_copied;
 use crate::sim::tally::Tally;
 use mainspring_core::ids::{RunKey, TaskRef};
 use mainspring_core::kernel::fact::Fact;
@@ -71,7 +72,9 @@ fn check_gone(run: &Run, before: &mut BTreeMap<TaskRef, Fact>, tally: &mut Tally
     for (task, fact) in gone {
         let group = run.rows.fact(task.no);
         let sent_back = group == Fact::None && fact.is_settled();
-        Promise::Transitions.ensure(fact == Fact::Success || sent_back, || {
+        // A wait that is over with the batch that says so was not seen in between.
+        let was_through = matches!(fact, Fact::Success | Fact::Waiting);
+        Promise::Transitions.ensure(was_through || sent_back, || {
             format!("{task:?} was {} and is gone", fact.word())
         })?;
         if sent_back {
@@ -92,10 +95,18 @@ fn stored(run: &Run, model: &Model) -> BTreeMap<TaskRef, Fact> {
 fn event(was: Fact, row: &TaskRow, named: Named) -> Option<Event> {
     let is = row.fact;
     let end = row.attempt.as_ref().and_then(|attempt| attempt.end.as_ref());
-    let live = was.is_live() || was == Fact::Open;
+    let live = was.is_live() || matches!(was, Fact::Open | Fact::Waiting);
     let is_unattempted = row.task.index.is_some() && row.attempt.is_none();
     match (was, is) {
         (Fact::None | Fact::Delayed, Fact::Dispatched) => Some(Event::Dispatched),
+        (Fact::None | Fact::Delayed, Fact::Waiting) => Some(Event::Parked),
+        // What it waited for was there already.
+        (Fact::None | Fact::Delayed, Fact::Success | Fact::Failed)
+            if row.wait.is_some() && end.is_some() =>
+        {
+            Some(Event::Parked)
+        }
+        (Fact::None, Fact::Success) if is_copied(row) => Some(Event::Copied),
         (Fact::None, Fact::Success) => Some(Event::DecidedSuccess),
         (Fact::None, Fact::Failed) => Some(Event::DecidedFailure),
         // An instance without an attempt that was asked for again.

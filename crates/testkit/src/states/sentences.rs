@@ -83,6 +83,7 @@ const fn happened(event: Event) -> &'static str {
         Event::ConditionFalse => "Its condition was false when its dependencies were satisfied.",
         Event::DecidedSuccess => "Decided without an attempt: a noop.",
         Event::DecidedFailure => "Decided without an attempt: a bad reference or condition.",
+        Event::Copied => "Its success in another run, which this one runs anew, was taken over.",
         Event::GroupOpened => "A fan-out opened, with at least one instance.",
         Event::GroupReopened => "Some instances of a fan-out were asked for again.",
         Event::InstanceRetried => "This instance of a fan-out is tried once more.",

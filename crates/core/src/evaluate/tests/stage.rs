@@ -120,7 +120,6 @@ impl Stage {
     pub fn work_of(&self, instance: Option<(u32, &str)>) -> Result<ProcessWork, String> {
         self.launch(instance).map(|launch| match launch.work {
             Work::Process(work) => work,
-            #[cfg(feature = "bench")]
             other => panic!("not a process: {other:?}"),
         })
     }

@@ -7,3 +7,4 @@ pub mod plan;
 pub mod outcome;
 pub mod below;
 pub mod back;
+pub mod kept;

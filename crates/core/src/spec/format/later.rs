@@ -1,18 +1,8 @@
 //! Names that are spoken for.
 
 /// Actions that come later: a task that has one of them is not without an action.
-pub const ACTIONS_LATER: &[&str] = &[
-    "service",
-    "job",
-    "cloud_run",
-    "kubernetes",
-    "http",
-    "script",
-    "workflow",
-    "approval",
-    "wait",
-    "sleep",
-];
+pub const ACTIONS_LATER: &[&str] =
+    &["service", "job", "cloud_run", "kubernetes", "http", "script", "workflow"];
 
 /// Fields of a task that come later, its actions included.
 pub const TASK_LATER: &[&str] = &[
@@ -23,9 +13,6 @@ pub const TASK_LATER: &[&str] = &[
     "http",
     "script",
     "workflow",
-    "approval",
-    "wait",
-    "sleep",
     "always",
     "grace",
     "on_lost_contact",
@@ -39,8 +26,7 @@ pub const TASK_LATER: &[&str] = &[
     "failover",
 ];
 
-pub const WORKFLOW_LATER: &[&str] =
-    &["schedule", "on", "notify", "max_active_runs", "concurrency_group", "retention"];
+pub const WORKFLOW_LATER: &[&str] = &["schedule", "on", "notify", "retention"];
 
 /// Added to the input of instances, so no task's output may have these names.
 pub const RESERVED_TASK_NAMES: &[&str] = &["item", "index", "count"];

@@ -7,12 +7,14 @@ pub mod table;
 pub mod shape;
 mod workflow;
 mod task;
+mod control;
 mod later;
 mod synonym;
 mod pattern;
 mod schema;
 mod reference;
 
+pub use control::{APPROVAL, NO_EFFECT_ON_WAITS, SLEEP, WAIT};
 pub use later::{ACTIONS_LATER, RESERVED_TASK_NAMES};
 pub use reference::{Page, markdown};
 pub use schema::schema;
@@ -22,4 +24,4 @@ pub use task::{
     ACTIONS, ARTIFACTS, CACHE, DEPENDENCY, NO_EFFECT_ON_NOOP, NOTHING, OWN_ONLY, RETRIES, SECRET,
     TASK,
 };
-pub use workflow::{TIER, WORKFLOW};
+pub use workflow::{ADDITION, CONCURRENCY_GROUP, TIER, WORKFLOW};

@@ -10,6 +10,8 @@ pub const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_.-]*$";
 pub const SECRET: &str = "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$";
 pub const VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
 pub const NOT_BLANK: &str = "\\S";
+/// Holds a template.
+pub const TEMPLATE: &str = "\\$\\{\\{";
 /// Not zero, for what is a number with units.
 pub const NOT_ZERO: &str = "[1-9]";
 
@@ -21,6 +23,12 @@ pub fn duration() -> String {
         format!("{before}{WHOLE}(\\.[0-9]+)?{unit}")
     });
     format!("^\\s*({})\\s*$", ways.collect::<Vec<_>>().join("|"))
+}
+
+/// `100/1m`: a number that is not zero, and a duration.
+pub fn rate() -> String {
+    let duration = duration();
+    format!("^\\s*0*[1-9][0-9]{{0,6}}\\s*/{}", duration.trim_start_matches('^'))
 }
 
 /// `10MiB`, `1.5 KiB`, `4096`: there are no parts of a byte.

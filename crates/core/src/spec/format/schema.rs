@@ -9,13 +9,16 @@ use super::task::{ACTIONS, OWN_ONLY, TASK};
 use super::workflow::WORKFLOW;
 use crate::error::ErrorClass;
 use crate::expr::VARIABLE;
-use crate::limits::{ARTIFACTS_MAX, ENV_VALUE_BYTES_MAX, NAME_BYTES_MAX, TASKS_MAX};
+use crate::limits::{
+    APPROVAL_BY_MAX, ARTIFACTS_MAX, ENV_VALUE_BYTES_MAX, NAME_BYTES_MAX, TASKS_MAX,
+};
 use crate::spec::build;
 use crate::spec::report::Report;
 use serde_json::{Map, Value, json};
 
 const DURATION_MESSAGE: &str = "Write a duration like 250ms, 10s, 5m, 1h30m or 2d.";
 const SIZE_MESSAGE: &str = "Write a size like 10MiB, 512KiB, 10MB or 4096.";
+const RATE_MESSAGE: &str = "Write starts and a time, like 100/1m.";
 const NAME_MESSAGE: &str =
     "Use letters, digits, `_`, `-` and `.`, and begin with a letter or digit.";
 
@@ -104,12 +107,15 @@ fn shape(shape: &Shape) -> Value {
         Shape::Map(group) => object(group),
         Shape::Paths => paths(),
         Shape::Wanted => wanted(),
+        Shape::Sleep(group) => sleep(group),
+        Shape::Deciders => deciders(),
         Shape::AnyMap | Shape::JsonSchema => json!({ "type": "object" }),
         Shape::Argv => argv(),
         Shape::Nothing => json!({ "type": "object", "maxProperties": 0 }),
         Shape::Dependencies(group) => dependencies(group),
         Shape::Retries { max, group } => retries(max, group),
         Shape::Classes { min } => classes(min),
+        Shape::Rate => rate(),
         Shape::Tiers(group) => tiers(group),
         Shape::Defaults => defaults(),
         Shape::Tasks => tasks(),
@@ -189,6 +195,19 @@ fn wanted() -> Value {
     json!({ "type": "array", "items": scalar(), "maxItems": ARTIFACTS_MAX, "uniqueItems": true })
 }
 
+/// What a template comes to is read when it is known.
+fn sleep(group: &Group) -> Value {
+    let template = json!({ "type": "string", "pattern": pattern::TEMPLATE });
+    json!({ "anyOf": [duration(Zero::Allowed), template, object(group)] })
+}
+
+fn deciders() -> Value {
+    let name = shape(&Shape::Filled { bytes_max: NAME_BYTES_MAX });
+    let list =
+        json!({ "type": "array", "items": name, "minItems": 1, "maxItems": APPROVAL_BY_MAX });
+    json!({ "anyOf": [name, list] })
+}
+
 fn argv() -> Value {
     let mut program = bounded_scalar(ENV_VALUE_BYTES_MAX);
     program["pattern"] = json!(pattern::NOT_BLANK);
@@ -220,6 +239,12 @@ fn classes(min: usize) -> Value {
         .collect();
     let list = json!({ "type": "array", "items": { "enum": words }, "minItems": min });
     json!({ "anyOf": [{ "enum": words }, list] })
+}
+
+fn rate() -> Value {
+    let mut schema = text_like(&pattern::rate(), RATE_MESSAGE, 256);
+    schema["allOf"] = json!([{ "pattern": "/.*[1-9]" }]);
+    schema
 }
 
 fn tiers(group: &Group) -> Value {

@@ -46,6 +46,10 @@ pub enum Shape {
     Paths,
     /// Tasks, or files of tasks.
     Wanted,
+    /// A duration, or a map with these fields.
+    Sleep(&'static Group),
+    /// A name or a role, or several.
+    Deciders,
     /// A map of any values.
     AnyMap,
     /// A JSON Schema.
@@ -75,6 +79,8 @@ pub enum Shape {
     TaskName,
     /// A tier that was named before.
     TierName,
+    /// Starts in a time.
+    Rate,
     /// Limits by name: a number, or a map with these fields.
     Tiers(&'static Group),
     /// Fields of a task that tasks may share.

@@ -1,5 +1,6 @@
 //! The fields of a task, and of the maps inside it.
 
+use super::control::{APPROVAL, SLEEP, WAIT};
 use super::later::TASK_LATER;
 use super::shape::{SHELL_LINE_BYTES_MAX, Shape, Zero};
 use super::table::{Entry, Group};
@@ -10,6 +11,9 @@ pub const ACTIONS: &[&str] = &[
     "run",
     "command",
     "noop",
+    "sleep",
+    "wait",
+    "approval",
     #[cfg(feature = "bench")]
     "echo",
 ];
@@ -57,6 +61,27 @@ pub const TASK: Group = Group {
             default: None,
             examples: &["{}"],
             shape: Shape::Nothing,
+        },
+        Entry {
+            name: "sleep",
+            about: "Waits: a duration, or `{until: moment}`. A restart does not begin it anew.",
+            default: None,
+            examples: &["5m", "{ until: \"2030-01-31T06:00:00Z\" }"],
+            shape: Shape::Sleep(&SLEEP),
+        },
+        Entry {
+            name: "wait",
+            about: "Waits for a signal, whose value is the output.",
+            default: None,
+            examples: &["{ signal: paid, timeout: 24h }"],
+            shape: Shape::Map(&WAIT),
+        },
+        Entry {
+            name: "approval",
+            about: "Waits for a person, who approves or rejects.",
+            default: None,
+            examples: &["{ message: Ship it?, timeout: 24h }"],
+            shape: Shape::Map(&APPROVAL),
         },
         #[cfg(feature = "bench")]
         Entry { name: "echo", about: "", default: None, examples: &[], shape: Shape::Unlisted },
@@ -228,7 +253,7 @@ pub const TASK: Group = Group {
         },
         Entry {
             name: "tier",
-            about: "The tier that it counts against, one of the workflow's `tiers`.",
+            about: "The tier that it counts against: one of the workflow's `tiers`, or one of the server's.",
             default: None,
             examples: &["gpu"],
             shape: Shape::TierName,

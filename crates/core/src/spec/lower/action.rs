@@ -1,6 +1,7 @@
 //! What a task does: exactly one of its actions.
 
 use super::super::code::Code;
+use super::super::control::Control;
 use super::super::definition::Program;
 use super::super::format::shape::SHELL_LINE_BYTES_MAX;
 use super::super::format::{ACTIONS, ACTIONS_LATER, NOTHING};
@@ -9,7 +10,7 @@ use super::super::tree::Field;
 use super::env::{bounded, filled};
 use super::fields::Fields;
 use super::mention::Given;
-use super::{expect, template};
+use super::{control, expect, template};
 use crate::expr::Text;
 use crate::limits::ENV_VALUE_BYTES_MAX;
 
@@ -20,6 +21,7 @@ pub const ACTION_HINT: &str = "give it `run: …`, `command: […]` or `noop: {}
 pub enum Doing<'n> {
     Process(Given<'n, Program>),
     Noop,
+    Control(Given<'n, Control>),
     #[cfg(feature = "bench")]
     Echo,
 }
@@ -46,6 +48,9 @@ pub fn action<'n>(task: Field<'n>, fields: &Fields<'n>, report: &mut Report) -> 
             script(first, report).map(Doing::Process)
         }
         "command" => command(first, report).map(Doing::Process),
+        "sleep" => control::sleep(first, report).map(Doing::Control),
+        "wait" => control::wait(first, report).map(Doing::Control),
+        "approval" => control::approval(first, report).map(Doing::Control),
         #[cfg(feature = "bench")]
         "echo" => nothing_more(first, report).then_some(Doing::Echo),
         _ => nothing_more(first, report).then_some(Doing::Noop),

@@ -12,6 +12,7 @@ use super::fields::Fields;
 use super::mention::{Given, Mention, Named, Spot};
 use super::{expect, template};
 use crate::expr::Text;
+use crate::ids::TaskNo;
 use crate::limits::ARTIFACTS_MAX;
 use crate::work::ArtifactWanted;
 
@@ -107,9 +108,13 @@ fn wants<'n>(
 }
 
 /// What is wanted has to be left by someone.
-pub fn check(tasks: &[Task], wanting: &[Wanting], report: &mut Report) {
+pub fn check<'t>(
+    task_of: impl Fn(TaskNo) -> Option<&'t Task>,
+    wanting: &[Wanting],
+    report: &mut Report,
+) {
     for (ArtifactWanted { task, path }, place) in wanting.iter().flat_map(|it| &it.wanted) {
-        let Some(task) = tasks.get(task.position()) else { continue };
+        let Some(task) = task_of(*task) else { continue };
         let name = quoted(&task.name);
         let out: &[Text] = match &task.action {
             Action::Process(process) => &process.artifacts.out,

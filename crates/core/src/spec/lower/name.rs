@@ -33,7 +33,7 @@ pub fn check_task(name: &str, place: Place, report: &mut Report) -> bool {
     check(name, "a task", place, report)
 }
 
-fn is_name(name: &str) -> bool {
+pub fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }

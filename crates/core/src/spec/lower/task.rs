@@ -4,7 +4,7 @@ use super::super::code::Code;
 use super::super::definition::{
     Action, Artifacts, Edge, FanOut, OnFailure, OnLost, OutputFrom, Process, Program, Task,
 };
-use super::super::format::{NO_EFFECT_ON_NOOP, TASK};
+use super::super::format::{NO_EFFECT_ON_NOOP, NO_EFFECT_ON_WAITS, TASK};
 use super::super::report::{Report, quoted};
 use super::super::tree::Field;
 use super::action::{ACTION_HINT, Doing, action};
@@ -139,6 +139,9 @@ impl<'n> Parts<'_, 'n> {
         let program = match self.doing {
             Some(Doing::Process(program)) => Some(&program.mentions),
             None => None,
+            Some(Doing::Control(control)) => {
+                return sight.check(&control.mentions, named, report);
+            }
             Some(_) => return,
         };
         let rest = [
@@ -170,8 +173,13 @@ fn warn(
     around: &Around<'_, '_>,
     report: &mut Report,
 ) {
-    if matches!(doing, Some(Doing::Noop)) {
-        return warn_no_effect(fields, report);
+    match doing {
+        Some(Doing::Noop) => return warn_no_effect(fields, ("noop", NO_EFFECT_ON_NOOP), report),
+        Some(Doing::Control(control)) => {
+            let word = control.value.word();
+            return warn_no_effect(fields, (word, NO_EFFECT_ON_WAITS), report);
+        }
+        _ => {}
     }
     let own_keys = fields.get("input").map(input_keys);
     let keys = own_keys.as_ref().unwrap_or(&around.defaults.input_keys);
@@ -195,9 +203,9 @@ fn no_fields(field: Field<'_>, report: &mut Report) {
     expect::wrong(field, "a map", Some(&hint), report);
 }
 
-fn warn_no_effect(fields: &Fields<'_>, report: &mut Report) {
-    for field in fields.iter().filter(|field| NO_EFFECT_ON_NOOP.contains(&field.name)) {
-        let message = format!("`{}` has no effect on a `noop` task.", field.name);
+fn warn_no_effect(fields: &Fields<'_>, (action, names): (&str, &[&str]), report: &mut Report) {
+    for field in fields.iter().filter(|field| names.contains(&field.name)) {
+        let message = format!("`{}` has no effect on a `{action}` task.", field.name);
         report.add(Code::NoEffect, field.name_place, message).hint("leave it out");
     }
 }
@@ -273,6 +281,10 @@ fn assemble(head: Head<'_>, doing: Doing<'_>, given: Settings<'_>, artifacts: Ar
     // Nothing more applies to a noop.
     let program = match doing {
         Doing::Noop => return task,
+        Doing::Control(control) => {
+            task.action = Action::Control(control.value);
+            return task;
+        }
         #[cfg(feature = "bench")]
         Doing::Echo => None,
         Doing::Process(program) => Some(program.value),

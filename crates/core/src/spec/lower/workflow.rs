@@ -1,23 +1,24 @@
 //! A whole workflow.
 
 use super::super::code::Code;
-use super::super::definition::{Definition, Outputs, Task};
+use super::super::definition::{Definition, Edge, Outputs, Task};
 use super::super::format::WORKFLOW;
 use super::super::parse::Context;
+use super::super::place::Place;
 use super::super::report::Report;
 use super::super::schema::{self, Of};
 use super::super::tree::{Field, Node};
 use super::duration::{Zero, duration};
-use super::edges::Numbers;
+use super::edges::{Numbers, Written};
 use super::fields::Fields;
 use super::label::labels;
 use super::mention::{self, Inputs, Instance, Secrets, Sight};
 use super::settings::{Defaults, check_copies, defaults};
 use super::task::{Around, Lowered, task};
-use super::{above, artifacts, cycle, expect, name, template, tier};
+use super::{above, artifacts, cycle, expect, group, name, template, tier};
 use crate::ids::TaskNo;
 use crate::json::Json;
-use crate::limits::{FANOUT_DEFAULT, FANOUT_MAX, TASKS_MAX};
+use crate::limits::{ACTIVE_RUNS_MAX, FANOUT_DEFAULT, FANOUT_MAX, TASKS_MAX};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ pub fn definition(
 ) -> Option<Definition> {
     let place = root.place();
     // What is missing in the whole text is missing at its beginning.
-    let start = super::super::place::Place { start: place.start, end: place.start };
+    let start = Place { start: place.start, end: place.start };
     if !root.is_map() && !root.is_broken() {
         let message = format!("A workflow must be a map, not {}.", root.what());
         report.add(Code::WrongType, start, message).hint("begin with `name:` and `tasks:`");
@@ -45,6 +46,12 @@ pub fn definition(
     let inputs = Inputs::of(input_schema.as_ref());
     let timeout = fields.get("timeout").and_then(|f| duration(f, Zero::Refused, report));
     let tiers = fields.get("tiers").and_then(|f| tier::tiers(f, report)).unwrap_or_default();
+    let max_active_runs = fields
+        .get("max_active_runs")
+        .and_then(|f| expect::integer(f, 1..=i64::from(ACTIVE_RUNS_MAX), report))
+        .and_then(|given| u32::try_from(given).ok());
+    let concurrency_group =
+        fields.get("concurrency_group").and_then(|f| group::group(f, &inputs, report));
     let tasks = fields
         .required("tasks", "A workflow", report)
         .and_then(|given| tasks(given, (&fields, &inputs), context, report));
@@ -58,6 +65,8 @@ pub fn definition(
         input_schema: input_schema.map(|schema| Json::from_value(&schema)),
         timeout,
         tiers,
+        max_active_runs,
+        concurrency_group,
         tasks: tasks?,
         max_fanout,
         outputs,
@@ -81,25 +90,7 @@ fn tasks(
     context: &Context<'_>,
     report: &mut Report,
 ) -> Option<Vec<Task>> {
-    let hint = "write `tasks:` and under it each task by its name";
-    let Some(given) = field.value.fields() else {
-        if field.value.is_null() {
-            no_tasks(field, report);
-        } else {
-            expect::wrong(field, "a map of tasks", Some(hint), report);
-        }
-        return None;
-    };
-    let given: Vec<Field<'_>> = given.collect();
-    if given.is_empty() {
-        no_tasks(field, report);
-        return None;
-    }
-    if given.len() > TASKS_MAX {
-        let message = format!("{} tasks; at most {TASKS_MAX} are allowed.", given.len());
-        report.add(Code::TooManyTasks, field.name_place, message);
-        return None;
-    }
+    let given = given_tasks(field, 0, report)?;
     let own = tier::own_names(workflow.get("tiers"));
     let known = tier::Known { own, server: context.server_tiers };
     let defaults = read_defaults(workflow, (&known, given.len()), report);
@@ -114,7 +105,36 @@ fn tasks(
         max_fanout,
         inputs,
     };
-    lower_all(&given, &around, report)
+    lower_all(&given, &[], &around, report)
+}
+
+/// The tasks as they are written, beside so many that are there already.
+pub(super) fn given_tasks<'n>(
+    field: Field<'n>,
+    already: usize,
+    report: &mut Report,
+) -> Option<Vec<Field<'n>>> {
+    let hint = "write `tasks:` and under it each task by its name";
+    let Some(given) = field.value.fields() else {
+        if field.value.is_null() {
+            no_tasks(field, report);
+        } else {
+            expect::wrong(field, "a map of tasks", Some(hint), report);
+        }
+        return None;
+    };
+    let given: Vec<Field<'n>> = given.collect();
+    if given.is_empty() {
+        no_tasks(field, report);
+        return None;
+    }
+    let count = already + given.len();
+    if count > TASKS_MAX {
+        let message = format!("{count} tasks; at most {TASKS_MAX} are allowed.");
+        report.add(Code::TooManyTasks, field.name_place, message);
+        return None;
+    }
+    Some(given)
 }
 
 fn numbers(tasks: Field<'_>) -> Numbers<'_> {
@@ -152,7 +172,7 @@ fn no_tasks(field: Field<'_>, report: &mut Report) {
         .hint("write each task under `tasks:` by its name");
 }
 
-fn read_defaults<'n>(
+pub(super) fn read_defaults<'n>(
     workflow: &Fields<'n>,
     (known, tasks): (&tier::Known<'_>, usize),
     report: &mut Report,
@@ -165,17 +185,19 @@ fn read_defaults<'n>(
     defaults
 }
 
-fn lower_all(
+/// Reads the tasks that are given; those that are there already are before them.
+pub(super) fn lower_all(
     given: &[Field<'_>],
+    already: &[Task],
     around: &Around<'_, '_>,
     report: &mut Report,
 ) -> Option<Vec<Task>> {
     let mut tasks = Vec::with_capacity(given.len());
-    let mut edges = Vec::with_capacity(given.len());
+    let mut edges: Vec<Vec<Written>> = already.iter().map(known_edges).collect();
     let mut named = Vec::new();
     let mut wanting = Vec::new();
     let mut good = true;
-    for (position, &field) in given.iter().enumerate() {
+    for (position, &field) in (already.len()..).zip(given) {
         let lowered = task(field, TaskNo::from_position(position), around, report);
         let Lowered { task, edges: written, named: others, wanting: files } = lowered;
         good &= task.is_some();
@@ -189,7 +211,17 @@ fn lower_all(
     cycle::check(around.names, &edges, report);
     above::check(around.names, &edges, &named, report);
     if good {
-        artifacts::check(&tasks, &wanting, report);
+        let task_of = |no: TaskNo| match no.position().checked_sub(already.len()) {
+            None => already.get(no.position()),
+            Some(position) => tasks.get(position),
+        };
+        artifacts::check(task_of, &wanting, report);
     }
     good.then_some(tasks)
+}
+
+/// Of a task that was read before: its places are of no use any more.
+fn known_edges(task: &Task) -> Vec<Written> {
+    let written = |edge: &Edge| Written { edge: *edge, place: Place::default(), when_place: None };
+    task.depends_on.iter().map(written).collect()
 }

@@ -5,6 +5,7 @@ use super::{one, read, shown};
 use crate::error::ErrorClass;
 use crate::expr::{ShellLine, Text};
 use crate::ids::TaskNo;
+use crate::kernel::limit::Bound;
 use crate::time::Span;
 use std::collections::BTreeMap;
 
@@ -122,7 +123,8 @@ tasks:
     assert_eq!(definition.description.as_deref(), Some("Convert"));
     assert_eq!(definition.labels["year"], "2024");
     assert_eq!(definition.timeout, Some(Span::from_secs(7_200)));
-    assert_eq!(definition.tiers, BTreeMap::from([("heavy".into(), 2), ("light".into(), 5)]));
+    let tiers = [("heavy".into(), Bound::of(2)), ("light".into(), Bound::of(5))];
+    assert_eq!(definition.tiers, BTreeMap::from(tiers));
     let schema = definition.input_schema.as_ref().expect("given").to_value();
     assert_eq!(schema["properties"]["day"]["default"], "today");
     let Action::Process(first) = &definition.tasks[0].action else { panic!("a process") };
@@ -292,4 +294,48 @@ fn a_fan_out_takes_a_list_and_a_number_as_they_are() {
     assert_eq!(fan_out.parallel, Some(Times::Fixed(3)));
     let list = crate::json::Json::parse(r#"[1,{"a":"b"}]"#).expect("JSON");
     assert_eq!(fan_out.foreach, Some(Each::Fixed(list)));
+}
+
+#[test]
+fn tiers_may_have_rates() {
+    let text = "name: w\ntiers: { api: { limit: 5, rate: 100/1m }, gpu: 2 }\n\
+                tasks: { a: { run: x, tier: api } }\n";
+    let definition = definition(text);
+    let shown: Vec<String> =
+        definition.tiers.iter().map(|(name, bound)| format!("{name}={bound}")).collect();
+    assert_eq!(shown, ["api=5@100/1m", "gpu=2"]);
+}
+
+#[test]
+fn runs_at_once_are_bounded_by_number_and_by_group() {
+    let text = "name: w\nmax_active_runs: 3\n\
+                concurrency_group: { key: \"x-${{ input.env }}\", limit: 2, on_conflict: skip }\n\
+                tasks: { a: { noop: {} } }\n";
+    let workflow = definition(text);
+    assert_eq!(workflow.max_active_runs, Some(3));
+    let group = workflow.concurrency_group.expect("a group");
+    assert_eq!((group.limit, group.on_conflict), (2, OnConflict::Skip));
+    let plain = definition("name: w\nconcurrency_group: { key: k }\ntasks: { a: { noop: {} } }\n");
+    let group = plain.concurrency_group.expect("a group");
+    assert_eq!((group.limit, group.on_conflict), (1, OnConflict::Queue));
+}
+
+#[test]
+fn bounds_that_cannot_be_are_refused() {
+    for (fields, says) in [
+        ("max_active_runs: 0", "from 1"),
+        ("tiers: { a: { limit: 1, rate: often } }", "is not a rate"),
+        ("tiers: { a: { limit: 1, rate: 0/1m } }", "is not a rate"),
+        ("tiers: { a: { limit: 1, rate: [1] } }", "must be a rate"),
+        ("tiers: { a: { rate: 1/1s } }", "limit"),
+        ("concurrency_group: { limit: 1 }", "key"),
+        ("concurrency_group: { key: '' }", "empty"),
+        ("concurrency_group: { key: k, on_conflict: wait }", "must be one of"),
+        ("concurrency_group: { key: \"${{ run.id }}\" }", "cannot be a part of the key"),
+        ("concurrency_group: { key: \"${{ tasks.a.output }}\" }", "cannot be a part of the key"),
+    ] {
+        let found = read(&format!("name: w\n{fields}\ntasks: {{ a: {{ noop: {{}} }} }}\n"));
+        let found = found.expect_err(fields);
+        assert!(shown(&found).contains(says), "{fields}: {}", shown(&found));
+    }
 }

@@ -22,7 +22,7 @@ tasks:
   h: { run: x, retries: { max: 1, on: [exit], except: [exit] } }
   i: { run: x, env: { 1A: x, MAINSPRING_RUN: y } }
   l: { run: "echo ${{ x }}" }
-  m: { approval: {} }
+  m: { workflow: x }
   m: { noop: {} }
 "#;
     let expected = [
@@ -67,7 +67,7 @@ fn workflow_fields() {
     assert_snapshot!(told("name: 5\ntiers: {a: {rate: 1/s}, b: x, c: {}}\ntasks: {a: 1, b: }"), @r#"
     E104 1:7 `name` must be text, not a number. (put it in quotes)
     E103 2:9 A tier needs the field `limit`. (add `limit: 2`)
-    E102 2:13 `rate` is not supported by this version. (take it out: it is kept for a later version)
+    E109 2:19 `1/s` is not a rate. (write starts and a time, like `100/1m`)
     E104 2:28 `b` must be a whole number, not text.
     E103 2:31 A tier needs the field `limit`. (add `limit: 2`)
     E104 3:12 `a` must be a map, not a number. (give it `run: …`, `command: […]` or `noop: {}`)

@@ -4,6 +4,7 @@ mod table;
 mod accepted;
 mod mistakes;
 mod templates;
+mod waits;
 mod data;
 mod paths;
 mod yaml;
@@ -14,3 +15,4 @@ mod format;
 mod generated;
 
 use table::{check, one, places, read, shown, told};
+mod added;

@@ -25,6 +25,8 @@ fn trigger() -> Input {
         priority: 0,
         triggered_by: "ann".into(),
         workdir: "/".into(),
+        group: None,
+        again: None,
     })
 }
 

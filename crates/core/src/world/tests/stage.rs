@@ -8,8 +8,12 @@ use crate::ids::{RunId, RunKey, SchedulerId, TaskNo, TaskRef, Ticket};
 use crate::json::Json;
 use crate::kernel::fact::Fact;
 use crate::kernel::group::Group;
+use crate::kernel::ledger::LedgerRow;
+use crate::kernel::limit::{LimitRow, LimitSetting, Source};
+use crate::kernel::record::Role;
 use crate::kernel::row::{RunHead, RunProgress, TaskRow};
 use crate::kernel::rows::Rows;
+use crate::kernel::wait::{ApprovalPlace, SignalRow, Verdict};
 use crate::output::{BlobRef, Output};
 use crate::plan::dag::graph::Graph;
 use crate::plan::dag::plan::Shape;
@@ -20,11 +24,13 @@ use crate::view::words::words;
 use crate::work::{Ended, Outcome, Question, Reattached, Report, ReportKind};
 use crate::world::batch::{Change, Effect};
 use crate::world::input::{
-    Answered, Command, Deploy, Input, Named, Order, Prefetched, Refusal, Reply, Trigger, Verb,
+    Answered, Command, Deploy, Input, Named, Order, Prefetched, Refusal, Reply, Ruling, Signal,
+    Trigger, Verb,
 };
+use crate::world::parked::approval_place;
 use crate::world::snapshot::RunSnapshot;
 use crate::world::{World, WorldConfig};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub struct Stage {
@@ -40,7 +46,14 @@ pub struct Stage {
     /// Whether questions are answered as soon as they are asked.
     pub answers: bool,
     pub history: Vec<String>,
+    /// The newest of each key.
+    pub signals: BTreeMap<Arc<str>, SignalRow>,
+    /// Approvals that are listed.
+    pub listed: BTreeSet<ApprovalPlace>,
     pub changes: Vec<Change>,
+    /// Limits that were set, and what rates count, as stored.
+    pub set: BTreeMap<Arc<str>, LimitRow>,
+    pub ledgers: BTreeMap<Arc<str>, LedgerRow>,
     /// Attempts that executors hold, by task.
     pub live: BTreeMap<TaskRef, Ticket>,
     /// The input that each was last started with.
@@ -51,16 +64,18 @@ pub struct Stage {
 
 const EPOCH: u64 = 5;
 
-fn world(limits: &[(&str, u32)], next_stamp: u64) -> World {
-    World::new(&WorldConfig {
+fn config(limits: &[(&str, u32)], next_stamp: u64) -> WorldConfig {
+    WorldConfig {
         scheduler: SchedulerId::from_bytes([7; 16]),
         ordinal: 1,
         epoch: EPOCH,
         next_run: 0,
         next_stamp,
         seed: 1,
-        limits: limits.iter().map(|(name, max)| ((*name).to_owned(), *max)).collect(),
-    })
+        limits: limits.iter().map(|(name, max)| LimitSetting::default_of(name, *max)).collect(),
+        ledgers: Vec::new(),
+        now: Timestamp(0),
+    }
 }
 
 impl Stage {
@@ -71,7 +86,7 @@ impl Stage {
     pub fn with_limits(text: &str, limits: &[(&str, u32)]) -> Self {
         let definition = Arc::new(sketch(text));
         let mut stage = Self {
-            world: world(limits, 1),
+            world: World::new(&config(limits, 1)),
             now: Timestamp(1_000_000_000_000_000),
             rows: Rows::new(definition.tasks.len()),
             definition,
@@ -81,7 +96,11 @@ impl Stage {
             questions: Vec::new(),
             answers: true,
             history: Vec::new(),
+            signals: BTreeMap::new(),
+            listed: BTreeSet::new(),
             changes: Vec::new(),
+            set: BTreeMap::new(),
+            ledgers: BTreeMap::new(),
             live: BTreeMap::new(),
             told: BTreeMap::new(),
             said: Vec::new(),
@@ -104,6 +123,8 @@ impl Stage {
             priority: 0,
             triggered_by: "test".into(),
             workdir: "/".into(),
+            group: None,
+            again: None,
         };
         for input in [Input::Deploy(deploy), Input::Trigger(trigger)] {
             let reply = self.world.apply(self.now, input, Prefetched::default());
@@ -157,9 +178,20 @@ impl Stage {
             }
             Change::PutTask(_, row) => self.rows.put(row.clone()),
             Change::SendBackInstances(_, no) => self.instances.retain(|task, _| task.no != *no),
+            Change::NewSignal(_, row) => drop(self.signals.insert(row.key.clone(), row.clone())),
+            Change::ListApproval(place) => {
+                assert!(self.listed.insert(*place), "it is listed once");
+            }
+            Change::UnlistApproval(place) => {
+                assert!(self.listed.remove(place), "it was listed");
+            }
             Change::NewAttempt(_, past) => {
                 let name = shown(&self.definition, past.task);
                 self.history.push(format!("{name}#{}", past.attempt.number));
+            }
+            Change::PutLimit(row) => drop(self.set.insert(Arc::clone(&row.name), row.clone())),
+            Change::PutLedger(row) => {
+                self.ledgers.insert(Arc::clone(&row.name), row.clone());
             }
             _ => {}
         }
@@ -200,6 +232,9 @@ impl Stage {
     }
 
     fn compare_views(&self) {
+        let waiting = self.rows.iter().chain(self.instances.values());
+        let listed = waiting.filter_map(|row| approval_place(self.head_key(), row)).collect();
+        assert_eq!(self.listed, listed, "what waits for a person is listed");
         let Some(run) = self.world.run(self.run) else { return };
         let shown = words(run.blueprint.shape(), &run.progress, &run.rows, self.now);
         let owner: Vec<String> = shown.iter().map(|s| s.word.text().to_owned()).collect();
@@ -208,6 +243,10 @@ impl Stage {
             words.iter().map(|word| word.replace("dispatched", "running")).collect()
         };
         assert_eq!(soften(self.words()), soften(owner), "rows alone show what the owner shows");
+    }
+
+    fn head_key(&self) -> RunKey {
+        self.stored.as_ref().expect("a run is stored").0.key
     }
 
     /// `a`, or `a/3` for an instance.
@@ -250,6 +289,7 @@ impl Stage {
             progress,
             definition: Arc::clone(&self.definition),
             tasks: self.rows.iter().chain(unsuccessful).cloned().collect(),
+            signals: self.signals.values().cloned().collect(),
         }
     }
 
@@ -268,10 +308,23 @@ impl Stage {
         let _ = self.order(order);
     }
 
+    fn rule(&mut self, verdict: Verdict, task: &str) {
+        let ruling = Ruling { verdict, comment: None, role: Role::Operator };
+        let _ = self.order(Order::Rule(Self::named(task), ruling));
+    }
+
     /// Throws the world away and loads it from what is stored, as after a crash.
     pub fn crash(&mut self, limits: &[(&str, u32)]) {
         let stamp = self.stored.as_ref().map_or(0, |(_, progress)| progress.stamp);
-        self.world = world(limits, stamp + 1);
+        let mut config = config(limits, stamp + 1);
+        let set = self.set.values().map(|LimitRow { name, bound }| LimitSetting {
+            name: Arc::clone(name),
+            bound: *bound,
+            source: Source::Api,
+        });
+        config.limits.extend(set);
+        (config.ledgers, config.now) = (self.ledgers.values().cloned().collect(), self.now);
+        self.world = World::new(&config);
         self.live.clear();
         self.questions.clear();
         if !self.stored.as_ref().expect("a run is stored").1.status.is_final() {
@@ -308,6 +361,12 @@ impl Stage {
             [word, task] if verb(word).is_some() => {
                 self.command(verb(word).expect("some"), Some(task));
             }
+            ["signal", key, value] => {
+                let value = Json::parse(value).expect("JSON without spaces");
+                let _ = self.order(Order::Signal(Signal { key: (*key).into(), value }));
+            }
+            ["approve", task] => self.rule(Verdict::Approved, task),
+            ["reject", task] => self.rule(Verdict::Rejected, task),
             [task, what] => {
                 let _ = self.report(task, report(what));
             }

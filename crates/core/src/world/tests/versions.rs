@@ -58,10 +58,8 @@ fn a_tier_has_the_number_of_the_newest_version() {
     newer.name = "sketch".into();
     let deploy = Deploy { definition: Arc::new(newer), text: "newer".into(), hash: [2; 32] };
     stage.apply(Input::Deploy(deploy)).expect("deployed");
-    let gpu = |stage: &Stage| {
-        let found = stage.world.limits().all().find(|(name, ..)| *name == "tier:sketch/gpu");
-        found.map(|(_, max, _)| max)
-    };
+    let gpu =
+        |stage: &Stage| stage.world.limits().find("sketch/gpu").map(|limit| limit.bound.limit);
     assert_eq!(gpu(&stage), Some(1));
     stage.play("a fail; retry");
     assert_eq!(gpu(&stage), Some(1), "a run of the older version changes nothing");
@@ -78,6 +76,8 @@ fn an_unknown_workflow_is_refused() {
         priority: 0,
         triggered_by: "test".into(),
         workdir: "/".into(),
+        group: None,
+        again: None,
     };
     assert_eq!(stage.apply(Input::Trigger(trigger)), Err(Refusal::WorkflowNotFound));
 }

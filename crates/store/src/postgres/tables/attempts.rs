@@ -113,6 +113,7 @@ pub(super) const fn end_word(end: &AttemptEnd) -> &'static str {
     match end {
         AttemptEnd::Success => "success",
         AttemptEnd::Cached => "cached",
+        AttemptEnd::Copied => "copied",
         AttemptEnd::Failed(_) => "failed",
         AttemptEnd::Cancelled => "cancelled",
         AttemptEnd::Abandoned => "abandoned",
@@ -124,6 +125,7 @@ pub(super) fn end_detail(end: &AttemptEnd) -> Option<Cow<'_, str>> {
     match end {
         AttemptEnd::Success
         | AttemptEnd::Cached
+        | AttemptEnd::Copied
         | AttemptEnd::Cancelled
         | AttemptEnd::Abandoned => None,
         AttemptEnd::Failed(error) => Some(structure(error).into()),
@@ -133,13 +135,14 @@ pub(super) fn end_detail(end: &AttemptEnd) -> Option<Cow<'_, str>> {
 
 /// Reads the columns `ending` and `ending_detail`.
 pub(super) fn read_end(cells: &mut Cells<'_>) -> Result<Option<AttemptEnd>, Fault> {
-    let words = ["success", "cached", "failed", "cancelled", "abandoned", "refused"];
+    let words = ["success", "cached", "copied", "failed", "cancelled", "abandoned", "refused"];
     let word = cells.maybe_word(|word| words.into_iter().find(|known| *known == word))?;
     let plain = match word {
         Some("failed") => return Ok(Some(AttemptEnd::Failed(Box::new(cells.structure()?)))),
         Some("refused") => return Ok(Some(AttemptEnd::Refused(cells.text()?.into()))),
         Some("success") => Some(AttemptEnd::Success),
         Some("cached") => Some(AttemptEnd::Cached),
+        Some("copied") => Some(AttemptEnd::Copied),
         Some("cancelled") => Some(AttemptEnd::Cancelled),
         Some(_) => Some(AttemptEnd::Abandoned),
         None => None,

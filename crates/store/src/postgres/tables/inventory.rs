@@ -1,6 +1,6 @@
 //! Statements that go through whole tables, for checks.
 
-use super::{attempts, cache, idempotency_keys, runs, tasks, workflows};
+use super::{approvals, attempts, cache, idempotency_keys, runs, tasks, workflows};
 use crate::contract::StoredRun;
 use crate::inventory::{
     CachedSuccess, HeldKey, KeyRange, Numbered, STRAYS_MAX, Stray, TABLES_OF_RUNS, WholeRun,
@@ -83,15 +83,18 @@ pub(in crate::postgres) async fn whole_run(
         tasks::all(run),
         attempts::of_key(run),
         Step { sql: LOGS, params: vec![Box::new(run.0)] },
+        approvals::of_run(run),
     ];
     let answers = session.snapshot(&steps).await?;
-    let [run, tasks, past, logs] = &answers[..] else { return Ok(None) };
+    let [run, tasks, past, logs, listed] = &answers[..] else { return Ok(None) };
     let Some(run) = run.first() else { return Ok(None) };
     let (head, progress) = runs::read(run)?;
     let tasks = tasks.iter().map(tasks::read).collect::<Result<Vec<_>, Fault>>()?;
     let attempts = past.iter().map(attempts::read).collect::<Result<Vec<_>, Fault>>()?;
     let logs = logs.iter().map(read_log).collect::<Result<Vec<_>, Fault>>()?;
-    Ok(Some(WholeRun { run: StoredRun { head, progress, tasks }, attempts, logs }))
+    let approvals = listed.iter().map(approvals::read_place).collect::<Result<Vec<_>, Fault>>()?;
+    let run = StoredRun { head, progress, tasks };
+    Ok(Some(WholeRun { run, attempts, logs, approvals }))
 }
 
 fn read_log(row: &Row) -> Result<(AttemptId, LogSize), Fault> {

@@ -60,11 +60,14 @@ macro_rules! drop_rows {
 }
 
 /// In this order: the runs themselves go last, because the others are found through them.
-const DROPS: [&str; 7] = [
+const DROPS: [&str; 10] = [
     drop_rows!("tasks"),
     drop_rows!("attempts"),
     drop_rows!("logs"),
     drop_rows!("inputs"),
+    drop_rows!("signals"),
+    drop_rows!("approvals"),
+    drop_rows!("additions"),
     // What names a blob goes with it.
     concat!(
         "delete from cache where ctid = any (array(select found.place from ",

@@ -22,16 +22,18 @@ const INPUT_INLINE_BYTES_MAX: usize = 1024;
 const INSERT: &str = "
     insert into runs (key, status, held_by, held_at, cancel, owner, stamp, started_at,
                       opened_at, finished_at, error, output, tasks_total, tasks_live,
-                      tasks_success, tasks_failed, tasks_cancelled, tasks_skipped, id, workflow,
-                      version, kind, input, labels, priority, triggered_by, workdir, parent,
-                      created_at)
+                      tasks_success, tasks_failed, tasks_cancelled, tasks_skipped,
+                      tasks_waiting, signals, additions, id, workflow, version, kind, input, labels,
+                      priority, triggered_by, workdir, parent, group_key, created_at,
+                      retry_of)
     select * from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[],
                          $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[],
                          $11::text[], $12::text[], $13::bigint[], $14::bigint[],
                          $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[],
-                         $19::uuid[], $20::text[], $21::bigint[], $22::text[], $23::text[],
-                         $24::text[], $25::integer[], $26::text[], $27::text[], $28::uuid[],
-                         $29::bigint[])";
+                         $19::bigint[], $20::bigint[], $21::bigint[],
+                         $22::uuid[], $23::text[], $24::bigint[], $25::text[], $26::text[],
+                         $27::text[], $28::integer[], $29::text[], $30::text[], $31::uuid[],
+                         $32::text[], $33::bigint[], $34::uuid[])";
 const INSERT_INPUT: &str = "
     insert into inputs (run, input) select * from unnest($1::bigint[], $2::text[])";
 /// Looks up the place of each row by its key and updates by place: a plan that no statistics
@@ -42,16 +44,18 @@ const PUT: &str = "
             cancel = t.cancel, owner = t.owner, stamp = t.stamp, started_at = t.started_at,
             opened_at = t.opened_at, finished_at = t.finished_at, error = t.error,
             output = t.output, tasks_total = t.total, tasks_live = t.live, tasks_success = t.success,
-            tasks_failed = t.failed, tasks_cancelled = t.cancelled, tasks_skipped = t.skipped
+            tasks_failed = t.failed, tasks_cancelled = t.cancelled, tasks_skipped = t.skipped,
+            tasks_waiting = t.waiting, signals = t.signals, additions = t.additions
         from (
             select u.*, (select known.ctid from runs known where known.key = u.key) as place
             from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[],
                         $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[],
                         $11::text[], $12::text[], $13::bigint[], $14::bigint[],
-                        $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[])
+                        $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[],
+                        $19::bigint[], $20::bigint[], $21::bigint[])
                  as u(key, status, held_by, held_at, cancel, owner, stamp, started_at,
                       opened_at, finished_at, error, output, total, live, success, failed,
-                      cancelled, skipped)
+                      cancelled, skipped, waiting, signals, additions)
             offset 0) t
         where runs.ctid = t.place
         returning 1)
@@ -81,10 +85,10 @@ macro_rules! columns {
     () => {
         "key, id, workflow, version, kind,
          coalesce(input, (select input from inputs where run = key)) as input,
-         labels, priority, triggered_by, workdir, parent, created_at, status, held_by, held_at,
-         cancel, (select id from schedulers where ordinal = owner) as owner, stamp, started_at,
+         labels, priority, triggered_by, workdir, parent, group_key, created_at, retry_of, status,
+         held_by, held_at, cancel, (select id from schedulers where ordinal = owner) as owner, stamp, started_at,
          opened_at, finished_at, error, output, tasks_total, tasks_live, tasks_success,
-         tasks_failed, tasks_cancelled, tasks_skipped"
+         tasks_failed, tasks_cancelled, tasks_skipped, tasks_waiting, signals, additions"
     };
 }
 pub(super) use columns;
@@ -106,7 +110,7 @@ pub(in crate::postgres) struct Owned<'a, Run> {
     pub owner: i64,
 }
 
-/// Parameters 1 to 18.
+/// Parameters 1 to 21.
 fn progress<'r, 'a, Run>(
     rows: &'r [Owned<'a, Run>],
     key: impl Fn(&Run) -> RunKey,
@@ -131,6 +135,9 @@ fn progress<'r, 'a, Run>(
         .and(|row| i64::from(counts(row).failed))
         .and(|row| i64::from(counts(row).cancelled))
         .and(|row| i64::from(counts(row).skipped))
+        .and(|row| i64::from(counts(row).waiting))
+        .and(|row| i64::from(row.progress.signals))
+        .and(|row| i64::from(row.progress.additions))
 }
 
 pub(in crate::postgres) fn insert<'a>(rows: &'a [Owned<'a, &'a RunHead>]) -> Step<'a> {
@@ -145,7 +152,9 @@ pub(in crate::postgres) fn insert<'a>(rows: &'a [Owned<'a, &'a RunHead>]) -> Ste
         .text(|row| &row.run.triggered_by)
         .text(|row| &row.run.workdir)
         .and(|row| row.run.parent.as_ref().map(|parent| uuid(parent.as_bytes())))
+        .maybe_text(|row| row.run.group.as_deref())
         .and(|row| row.run.created_at.0)
+        .and(|row| row.run.retry_of.as_ref().map(|of| uuid(of.as_bytes())))
         .params();
     Step { sql: INSERT, params }
 }
@@ -262,12 +271,14 @@ fn read_head(cells: &mut Cells<'_>) -> Result<RunHead, Fault> {
         triggered_by: cells.text()?,
         workdir: cells.text()?,
         parent: cells.maybe_id()?.map(RunId::from_bytes),
+        group: cells.maybe_text()?.map(Into::into),
         created_at: cells.time()?,
+        retry_of: cells.maybe_id()?.map(RunId::from_bytes),
     })
 }
 
 fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
-    Ok(RunProgress {
+    let mut progress = RunProgress {
         status: cells.word(|word| named(RunStatus::ALL, RunStatus::word, word))?,
         hold: read_hold(cells)?,
         cancel: cells.maybe_structure::<CancelCause>()?,
@@ -278,6 +289,8 @@ fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
         finished_at: cells.maybe_time()?,
         error: cells.maybe_structure::<RunError>()?,
         output: cells.maybe_output()?,
+        signals: 0,
+        additions: 0,
         counts: Counts {
             total: cells.number()?,
             live: cells.number()?,
@@ -285,8 +298,11 @@ fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
             failed: cells.number()?,
             cancelled: cells.number()?,
             skipped: cells.number()?,
+            waiting: cells.number()?,
         },
-    })
+    };
+    (progress.signals, progress.additions) = (cells.number()?, cells.number()?);
+    Ok(progress)
 }
 
 /// Encoded before they become JSON: the server looks into it, and refuses even an escaped

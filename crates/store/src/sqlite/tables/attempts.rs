@@ -124,6 +124,7 @@ impl<'a> Ending<'a> {
         match end {
             AttemptEnd::Success => Self { word: "success", detail: None },
             AttemptEnd::Cached => Self { word: "cached", detail: None },
+            AttemptEnd::Copied => Self { word: "copied", detail: None },
             AttemptEnd::Failed(error) => Self::failed(error),
             AttemptEnd::Cancelled => Self { word: "cancelled", detail: None },
             AttemptEnd::Abandoned => Self { word: "abandoned", detail: None },
@@ -140,6 +141,7 @@ impl<'a> Ending<'a> {
 enum EndWord {
     Success,
     Cached,
+    Copied,
     Failed,
     Cancelled,
     Abandoned,
@@ -150,6 +152,7 @@ fn end_word(word: &str) -> Option<EndWord> {
     match word {
         "success" => Some(EndWord::Success),
         "cached" => Some(EndWord::Cached),
+        "copied" => Some(EndWord::Copied),
         "failed" => Some(EndWord::Failed),
         "cancelled" => Some(EndWord::Cancelled),
         "abandoned" => Some(EndWord::Abandoned),
@@ -169,6 +172,7 @@ pub(super) fn read_end(cells: &mut Cells<'_>) -> Result<Option<AttemptEnd>, Faul
         }
         Some(EndWord::Success) => Some(AttemptEnd::Success),
         Some(EndWord::Cached) => Some(AttemptEnd::Cached),
+        Some(EndWord::Copied) => Some(AttemptEnd::Copied),
         Some(EndWord::Cancelled) => Some(AttemptEnd::Cancelled),
         Some(EndWord::Abandoned) => Some(AttemptEnd::Abandoned),
         None => None,

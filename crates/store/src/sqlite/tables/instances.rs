@@ -1,11 +1,12 @@
 //! Instances of a group: read by their indexes, and sent back together.
 
+use super::attempts::index;
 use super::tasks::{columns, read, read_all};
 use crate::contract::InstancesQuery;
 use crate::groups::OUTPUTS_PAGE_BYTES;
 use crate::sqlite::cells::{Cells, limit};
 use crate::sqlite::fault::Fault;
-use mainspring_core::ids::{RunKey, TaskNo};
+use mainspring_core::ids::{RunKey, TaskNo, TaskRef};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::TaskRow;
 use mainspring_core::output::Output;
@@ -71,6 +72,13 @@ pub(super) fn listing(facts: &[Fact]) -> String {
          order by ix limit ?4",
         columns!()
     )
+}
+
+/// The row of a task or an instance.
+pub(super) fn at(conn: &Connection, run: RunKey, task: TaskRef) -> Result<Option<TaskRow>, Fault> {
+    let mut statement = conn.prepare_cached(ONE)?;
+    let mut rows = statement.query(params![run.0, task.no.0, index(task)])?;
+    rows.next()?.map(read).transpose()
 }
 
 pub(in crate::sqlite) fn one(

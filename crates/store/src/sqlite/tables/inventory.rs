@@ -1,6 +1,6 @@
 //! Statements that go through whole tables, for checks.
 
-use super::{attempts, cache, idempotency_keys, runs, tasks, workflows};
+use super::{approvals, attempts, cache, idempotency_keys, runs, tasks, workflows};
 use crate::contract::StoredRun;
 use crate::inventory::{
     CachedSuccess, HeldKey, KeyRange, Numbered, STRAYS_MAX, Stray, TABLES_OF_RUNS, WholeRun,
@@ -86,7 +86,9 @@ pub(in crate::sqlite) fn whole_run(
     let tasks = tasks::all(conn, run)?;
     let attempts = attempts::of_run(conn, run)?;
     let logs = logs(conn, run)?;
-    Ok(Some(WholeRun { run: StoredRun { head, progress, tasks }, attempts, logs }))
+    let approvals = approvals::of_run(conn, run)?;
+    let run = StoredRun { head, progress, tasks };
+    Ok(Some(WholeRun { run, attempts, logs, approvals }))
 }
 
 fn logs(conn: &Connection, run: RunKey) -> Result<Vec<(AttemptId, LogSize)>, Fault> {

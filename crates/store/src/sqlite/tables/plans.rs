@@ -1,14 +1,14 @@
 //! How SQLite goes about each statement: whatever grows with the runs is reached by an index.
 
 use super::{
-    attempts, audit, cache, idempotency_keys, instances, logs, run_drop, runs, schedulers, tasks,
-    versions, workflows,
+    additions, approvals, attempts, audit, cache, idempotency_keys, instances, limits, logs,
+    run_drop, runs, schedulers, signals, tasks, versions, workflows,
 };
 use crate::sqlite::schema;
 use mainspring_core::kernel::fact::Fact;
 use rusqlite::Connection;
 
-/// All but those on tokens, which are few and read whole, and the lists of runs, which have a
+/// All but those on tokens and limits, which are few and read whole, and the lists of runs, which have a
 /// test of their own.
 const STATEMENTS: &[&str] = &[
     schedulers::REGISTER,
@@ -54,6 +54,16 @@ const STATEMENTS: &[&str] = &[
     logs::LOAD,
     logs::OUTSIDE_OF_RUN,
     logs::OUTSIDE,
+    signals::INSERT,
+    signals::NEWEST,
+    additions::INSERT,
+    additions::OF_RUN,
+    approvals::PUT,
+    approvals::DROP,
+    approvals::LIST,
+    approvals::OF_RUN,
+    limits::PUT,
+    limits::PUT_LEDGER,
     cache::PUT,
     cache::DROP_EXPIRED,
     cache::DROP_OF_RUN,
@@ -105,6 +115,9 @@ fn what_is_looked_for_by_its_end_is_sought_there() {
         (instances::UNSUCCESSFUL, "USING PRIMARY KEY (run=? AND no=? AND ix>?)"),
         (instances::OUTPUTS, "USING PRIMARY KEY (run=? AND no=? AND ix>?)"),
         (attempts::OF_TASK, "(run=? AND no=? AND ix=?)"),
+        (approvals::LIST, "USING COVERING INDEX approvals_by_age ((since,run,no,ix)>(?,?,?,?))"),
+        (signals::NEWEST, "USING PRIMARY KEY (run=?)"),
+        (additions::OF_RUN, "USING PRIMARY KEY (run=?)"),
         (cache::DROP_EXPIRED, "USING INDEX cache_by_expiry (expires_at<?)"),
         (cache::DROP_OF_RUN, "USING INDEX cache_of_blobs (run=?)"),
     ];

@@ -20,11 +20,14 @@ pub(super) const DROP: &str = "
     delete from runs
     where key = ?1 and stamp = ?2 and status in ('success', 'failed', 'cancelled')
     returning id";
-pub(super) const DROP_ROWS: [&str; 4] = [
+pub(super) const DROP_ROWS: [&str; 7] = [
     "delete from tasks where run = ?1",
     "delete from attempts where run = ?1",
     "delete from logs where run = ?1",
     "delete from inputs where run = ?1",
+    "delete from signals where run = ?1",
+    "delete from approvals where run = ?1",
+    "delete from additions where run = ?1",
 ];
 
 pub(in crate::sqlite) fn expired(

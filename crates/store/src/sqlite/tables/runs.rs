@@ -20,17 +20,19 @@ const INPUT_INLINE_BYTES_MAX: usize = 1024;
 pub(super) const INSERT: &str = "
     insert into runs (key, status, held_by, held_at, cancel, owner, stamp, started_at,
                       opened_at, finished_at, error, output, tasks_total, tasks_live,
-                      tasks_success, tasks_failed, tasks_cancelled, tasks_skipped, id, workflow,
-                      version, kind, input, labels, priority, triggered_by, workdir, parent,
-                      created_at)
+                      tasks_success, tasks_failed, tasks_cancelled, tasks_skipped,
+                      tasks_waiting, signals, additions, id, workflow, version, kind, input, labels,
+                      priority, triggered_by, workdir, parent, group_key, created_at,
+                      retry_of)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-            ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)";
+            ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34)";
 pub(super) const INSERT_INPUT: &str = "insert into inputs (run, input) values (?1, ?2)";
 pub(super) const PUT: &str = "
     update runs set status = ?2, held_by = ?3, held_at = ?4, cancel = ?5, owner = ?6,
         stamp = ?7, started_at = ?8, opened_at = ?9, finished_at = ?10, error = ?11,
         output = ?12, tasks_total = ?13, tasks_live = ?14, tasks_success = ?15,
-        tasks_failed = ?16, tasks_cancelled = ?17, tasks_skipped = ?18
+        tasks_failed = ?16, tasks_cancelled = ?17, tasks_skipped = ?18, tasks_waiting = ?19,
+        signals = ?20, additions = ?21
     where key = ?1";
 pub(super) const EXISTS: &str = "select 1 from runs where key = ?1";
 pub(super) const KNOWN: &str = "select 1 from runs where id = ?1";
@@ -45,10 +47,10 @@ macro_rules! columns {
     () => {
         "key, id, workflow, version, kind,
          coalesce(input, (select input from inputs where run = key)) as input,
-         labels, priority, triggered_by, workdir, parent, created_at, status, held_by, held_at,
-         cancel, (select id from schedulers where ordinal = owner) as owner, stamp, started_at,
+         labels, priority, triggered_by, workdir, parent, group_key, created_at, retry_of, status,
+         held_by, held_at, cancel, (select id from schedulers where ordinal = owner) as owner, stamp, started_at,
          opened_at, finished_at, error, output, tasks_total, tasks_live, tasks_success,
-         tasks_failed, tasks_cancelled, tasks_skipped"
+         tasks_failed, tasks_cancelled, tasks_skipped, tasks_waiting, signals, additions"
     };
 }
 pub(super) use columns;
@@ -103,16 +105,16 @@ pub(in crate::sqlite) fn put(
     Ok(())
 }
 
-/// Parameters 1 to 18.
+/// Parameters 1 to 21.
 fn bind_progress(
     statement: &mut CachedStatement<'_>,
     run: RunKey,
     progress: &RunProgress,
     owners: &mut Owners<'_>,
 ) -> Result<(), Fault> {
-    let Counts { total, live, success, failed, cancelled, skipped } = progress.counts;
+    let Counts { total, live, waiting, success, failed, cancelled, skipped } = progress.counts;
     let owner = owners.ordinal(progress.owner)?;
-    let values: [&dyn ToSql; 18] = [
+    let values: [&dyn ToSql; 21] = [
         &run.0,
         &progress.status.word(),
         &progress.hold.as_ref().map(|hold| hold.by.as_str()),
@@ -131,17 +133,20 @@ fn bind_progress(
         &failed,
         &cancelled,
         &skipped,
+        &waiting,
+        &progress.signals,
+        &progress.additions,
     ];
     bind(statement, 1, &values)
 }
 
-/// Parameters 19 to 29.
+/// Parameters 22 to 34.
 fn bind_head(
     statement: &mut CachedStatement<'_>,
     head: &RunHead,
     input: Option<&str>,
 ) -> Result<(), Fault> {
-    let values: [&dyn ToSql; 11] = [
+    let values: [&dyn ToSql; 13] = [
         head.id.as_bytes(),
         &&*head.workflow,
         &head.version,
@@ -152,9 +157,11 @@ fn bind_head(
         &head.triggered_by,
         &head.workdir,
         &head.parent.as_ref().map(RunId::as_bytes),
+        &head.group.as_deref(),
         &head.created_at.0,
+        &head.retry_of.as_ref().map(RunId::as_bytes),
     ];
-    bind(statement, 19, &values)
+    bind(statement, 22, &values)
 }
 
 fn bind(
@@ -259,12 +266,14 @@ fn read_head(cells: &mut Cells<'_>) -> Result<RunHead, Fault> {
         triggered_by: cells.take()?,
         workdir: cells.take()?,
         parent: cells.take::<Option<[u8; 16]>>()?.map(RunId::from_bytes),
+        group: cells.take::<Option<String>>()?.map(Into::into),
         created_at: cells.time()?,
+        retry_of: cells.take::<Option<[u8; 16]>>()?.map(RunId::from_bytes),
     })
 }
 
 fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
-    Ok(RunProgress {
+    let mut progress = RunProgress {
         status: cells.word(status_from_word)?,
         hold: read_hold(cells)?,
         cancel: cells.maybe_structure::<CancelCause>()?,
@@ -275,6 +284,8 @@ fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
         finished_at: cells.maybe_time()?,
         error: cells.maybe_structure::<RunError>()?,
         output: cells.maybe_output()?,
+        signals: 0,
+        additions: 0,
         counts: Counts {
             total: cells.take()?,
             live: cells.take()?,
@@ -282,8 +293,11 @@ fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
             failed: cells.take()?,
             cancelled: cells.take()?,
             skipped: cells.take()?,
+            waiting: cells.take()?,
         },
-    })
+    };
+    (progress.signals, progress.additions) = (cells.take()?, cells.take()?);
+    Ok(progress)
 }
 
 /// Ordinals of owners; those of one batch are nearly always the same.

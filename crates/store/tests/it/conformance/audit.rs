@@ -31,6 +31,6 @@ pub fn what_was_refused_leaves_no_record(store: &dyn Store) {
     commit(store, fence, vec![Change::NewAudit(audit_row("a"))]).unwrap();
     let contradiction = Change::PutTask(key(1), task(plain(0)));
     commit(store, fence, vec![Change::NewAudit(audit_row("b")), contradiction]).unwrap_err();
-    commit(store, fence, vec![Change::NewAudit(audit_row("c"))]).unwrap();
+    commit(store, begin(store), vec![Change::NewAudit(audit_row("c"))]).unwrap();
     assert_eq!(targets(store, None, 100), ["c", "a"]);
 }

@@ -46,7 +46,7 @@ pub fn a_run_goes_with_all_that_belongs_to_it(store: &dyn Store) {
     assert!(ask(store.log(key(2), attempt_id(2))).is_some());
     commit(store, fence, belongings(1)).expect_err("there is no such run any more");
     // Nothing of the old run is found again under its key.
-    accept(store, fence, 1, RunStatus::Running);
+    accept(store, begin(store), 1, RunStatus::Running);
     assert_eq!((load(store, 1).tasks.len(), load(store, 1).head), (0, head(1)));
 }
 

@@ -44,6 +44,9 @@ pub fn a_group_is_read_as_it_was_written(store: &dyn Store) {
         .zip(closed)
         .map(|(no, closed)| {
             let group = Group {
+                waiting: 3,
+                taken: 9,
+                taken_from: 8,
                 count: u32::MAX,
                 opened_at: closed.map(|_| Timestamp(5)),
                 next: 7,
@@ -55,6 +58,7 @@ pub fn a_group_is_read_as_it_was_written(store: &dyn Store) {
                 attempts: 9,
                 numbered_from: 3,
                 closed,
+                copied: closed.is_none(),
             };
             let error = closed.map(|_| Box::new(TaskError::exit(2)));
             let output = Some(json("[1, null]"));

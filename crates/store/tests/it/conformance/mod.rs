@@ -14,6 +14,8 @@ mod dropping;
 mod keys;
 mod audit;
 mod tokens;
+mod waits;
+mod limits;
 mod odd_text;
 pub mod blobs;
 mod suite;

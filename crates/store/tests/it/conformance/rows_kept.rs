@@ -11,6 +11,7 @@ use mainspring_core::kernel::row::{
     AttemptEnd, CancelCause, Cancelled, Counts, Hold, RunError, RunHead, RunProgress, RunStatus,
     Stopping, TaskRow,
 };
+use mainspring_core::kernel::wait::{Awaited, Wait};
 use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::world::batch::Change;
 use mainspring_store::{RunsQuery, Store, StoredRun};
@@ -22,6 +23,7 @@ fn full_head() -> RunHead {
         priority: -7,
         triggered_by: "cli: me".to_owned(),
         parent: Some(run_id(99)),
+        retry_of: Some(run_id(98)),
         ..head(1)
     }
 }
@@ -35,7 +37,17 @@ fn full_progress() -> RunProgress {
         finished_at: Some(Timestamp(-3)),
         error: Some(RunError { class: ErrorClass::Timeout, message: "too 'long'".to_owned() }),
         output: Some(json(r#"{"files":  ["@"]}"#)),
-        counts: Counts { total: 6, live: 1, success: 2, failed: 3, cancelled: 4, skipped: 5 },
+        signals: 9,
+        additions: 4,
+        counts: Counts {
+            total: 6,
+            live: 1,
+            waiting: 7,
+            success: 2,
+            failed: 3,
+            cancelled: 4,
+            skipped: 5,
+        },
         ..progress(RunStatus::Paused, 8)
     }
 }
@@ -63,6 +75,7 @@ fn full_task(at: TaskRef, end: AttemptEnd) -> TaskRow {
         output: Some(json(r#"{"n": 1.50}"#)),
         error: None,
         group: None,
+        wait: Some(Box::new(Wait { on: Some(Awaited::Signal { key: "ü\0".into() }), taken: 3 })),
     }
 }
 
@@ -105,6 +118,7 @@ pub fn a_task_row_is_read_as_it_was_written(store: &dyn Store) {
     let ends = [
         AttemptEnd::Success,
         AttemptEnd::Cached,
+        AttemptEnd::Copied,
         AttemptEnd::Failed(Box::new(TaskError::exit(3))),
         AttemptEnd::Failed(Box::new(TaskError::signal(9, "SIGKILL"))),
         AttemptEnd::Cancelled,

@@ -1,8 +1,8 @@
 //! Every case, on every store.
 
 use super::{
-    audit, cache, changes, dropping, groups, history, keys, lists, lives, odd_text, rows_kept,
-    tokens, whole, workflows,
+    audit, cache, changes, dropping, groups, history, keys, limits, lists, lives, odd_text,
+    rows_kept, tokens, waits, whole, workflows,
 };
 use mainspring_store::{Memory, Postgres, Sqlite};
 
@@ -45,6 +45,7 @@ suite! {
     whole::a_run_is_never_written_over,
     whole::an_unknown_owner_is_refused,
     whole::a_refused_batch_leaves_nothing,
+    whole::nothing_is_written_after_a_batch_that_failed,
     rows_kept::a_run_is_read_as_it_was_written,
     rows_kept::a_large_input_is_read_as_it_was_written,
     rows_kept::progress_replaces_progress,
@@ -69,6 +70,11 @@ suite! {
     cache::a_later_success_replaces_the_former,
     cache::what_has_expired_is_dropped,
     cache::what_names_a_blob_goes_with_its_run,
+    waits::the_newest_signal_of_each_key_is_read,
+    waits::approvals_are_listed_in_pages_those_that_wait_longest_first,
+    waits::an_approval_that_is_settled_is_not_listed,
+    waits::signals_and_approvals_go_with_their_run,
+    waits::additions_are_read_in_order_and_go_with_their_run,
     lists::unfinished_runs_are_listed_oldest_first,
     lists::runs_are_listed_newest_first_in_pages,
     lists::runs_are_filtered_by_status_and_workflow,
@@ -92,6 +98,8 @@ suite! {
     audit::what_was_refused_leaves_no_record,
     tokens::tokens_are_read_as_they_were_written,
     tokens::a_token_goes_with_its_sessions,
+    limits::the_last_word_on_a_limit_stands,
+    limits::what_rates_count_is_read_as_it_was_written,
     odd_text::strings_are_read_as_they_were_written,
     odd_text::odd_names_are_found_and_ordered_by_their_bytes,
 }

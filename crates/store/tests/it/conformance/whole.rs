@@ -56,12 +56,11 @@ pub fn progress_of_an_unknown_run_is_refused(store: &dyn Store) {
 }
 
 pub fn rows_of_an_unknown_run_are_refused(store: &dyn Store) {
-    let fence = begin(store);
     let row = AttemptRow { task: plain(0), attempt: attempt(1, 1), output: None };
-    assert_refused(&commit(store, fence, vec![Change::PutTask(key(1), task(plain(0)))]));
-    assert_refused(&commit(store, fence, vec![Change::NewAttempt(key(1), row)]));
+    assert_refused(&commit(store, begin(store), vec![Change::PutTask(key(1), task(plain(0)))]));
+    assert_refused(&commit(store, begin(store), vec![Change::NewAttempt(key(1), row)]));
     let log = Change::NewLog(key(1), attempt_id(1), Log::File { bytes: 1 });
-    assert_refused(&commit(store, fence, vec![log]));
+    assert_refused(&commit(store, begin(store), vec![log]));
     assert_eq!(ask(store.attempts(key(1))), []);
 }
 
@@ -72,15 +71,16 @@ pub fn a_run_is_never_written_over(store: &dyn Store) {
     let same_key = RunHead { id: run_id(2), ..head(1) };
     for head in [head(1), same_id, same_key] {
         let change = Change::NewRun(head, progress(RunStatus::Pending, 5));
-        assert_refused(&commit(store, fence, vec![change]));
+        assert_refused(&commit(store, begin(store), vec![change]));
     }
     assert_eq!(load(store, 1).progress.status, RunStatus::Running);
 }
 
 pub fn an_unknown_owner_is_refused(store: &dyn Store) {
-    let fence = begin(store);
     let foreign = RunProgress { owner: OTHER, ..progress(RunStatus::Running, 1) };
-    assert_refused(&commit(store, fence, vec![Change::NewRun(head(1), foreign.clone())]));
+    let change = Change::NewRun(head(1), foreign.clone());
+    assert_refused(&commit(store, begin(store), vec![change]));
+    let fence = begin(store);
     accept(store, fence, 1, RunStatus::Running);
     assert_refused(&commit(store, fence, vec![Change::PutRun(key(1), foreign)]));
     assert_eq!(load(store, 1).progress.owner, SCHEDULER);
@@ -106,5 +106,30 @@ pub fn a_refused_batch_leaves_nothing(store: &dyn Store) {
     assert_eq!((run.progress.status, run.tasks.len()), (RunStatus::Running, 0));
     assert_eq!(ask(store.attempts(key(1))), []);
     assert_eq!(ask(store.log(key(1), attempt_id(1))), None);
-    accept(store, fence, 2, RunStatus::Pending);
+    accept(store, begin(store), 2, RunStatus::Pending);
+}
+
+/// It may build on what is not there, whether or not it was handed over before that was known.
+pub fn nothing_is_written_after_a_batch_that_failed(store: &dyn Store) {
+    let fence = begin(store);
+    accept(store, fence, 1, RunStatus::Running);
+    let (fate, fates) = mpsc::channel();
+    let hand_over = |change: Change| {
+        let fate = fate.clone();
+        store.commit(fence, vec![change], Box::new(move |result| fate.send(result).unwrap()));
+    };
+    let new = |number| Change::NewRun(head(number), progress(RunStatus::Pending, 2));
+    hand_over(new(2));
+    hand_over(Change::PutTask(key(9), task(plain(0))));
+    hand_over(new(3));
+    let [first, second, third] = [(); 3].map(|()| fates.recv().unwrap());
+    // The first shares its fate with the second when both were written together.
+    assert_eq!(ask(store.run(run_id(2))).is_some(), first.is_ok());
+    assert_refused(&second);
+    assert_refused(&third);
+    assert_refused(&commit(store, fence, vec![new(4)]));
+    for number in [3, 4] {
+        assert_eq!(ask(store.run(run_id(number))), None);
+    }
+    accept(store, begin(store), 4, RunStatus::Pending);
 }

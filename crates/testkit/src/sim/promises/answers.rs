@@ -19,7 +19,9 @@ use std::collections::BTreeMap;
 pub enum Asked {
     Deploy,
     Trigger,
+    Rerun,
     Command(Command),
+    Tier,
     Report,
     Answer,
 }
@@ -54,7 +56,7 @@ pub fn check(
             return Err(Promise::AnsweredLast.broken(format!("{question:?} was never applied")));
         };
         match (&question.asked, answer) {
-            (Asked::Trigger, Ok(Reply::Accepted { run })) => {
+            (Asked::Trigger | Asked::Rerun, Ok(Reply::Accepted { run })) => {
                 let stored = model.run(*run).is_some();
                 Promise::AnsweredLast.ensure(stored, || format!("run {run} is not durable"))?;
             }
@@ -68,7 +70,9 @@ pub fn check(
             (_, Err(refusal)) => {
                 let owned = *refusal != Refusal::NotOwned;
                 Promise::Owned.ensure(owned, || format!("{question:?}"))?;
-                let current = *refusal != Refusal::Outdated;
+                // Whoever runs something anew looks at it again.
+                let current =
+                    *refusal != Refusal::Outdated || matches!(question.asked, Asked::Rerun);
                 Promise::ReadAgain.ensure(current, || format!("{question:?}"))?;
                 Promise::RefusedUnchanged.ensure(difference == Difference::None, || {
                     format!("{question:?} was refused ({refusal}) and changed something")
@@ -83,7 +87,10 @@ pub fn check(
         // With several in one commit the later ones may have undone the earlier.
         if let [(command, at)] = orders.as_slice() {
             let definition = library.of(model, &stored.head);
-            let seen = is_reflected(&stored, meant(&command.order, &definition), *at);
+            let seen = match meant(&command.order, &definition) {
+                Some(meant) => is_reflected(&stored, meant, *at),
+                None => is_heard(&stored, model, command, *at),
+            };
             Promise::Reflected.ensure(seen, || format!("{command:?}: {:?}", stored.progress))?;
         }
     }
@@ -97,11 +104,14 @@ fn count(question: &Question, answer: &Answer, tally: &mut Tally) {
             let group = match &command.order {
                 Order::Run(_) => "run order",
                 Order::Task(named, _) if named.index.is_some() => "instance order",
-                Order::Task(..) | Order::RetryTasks(_) => "task order",
+                Order::Rule(named, _) if named.index.is_some() => "instance order",
+                Order::Task(..) | Order::RetryTasks(_) | Order::Rule(..) => "task order",
+                Order::Signal(_) | Order::Add(_) => "run order",
             };
             tally.count((group, people::word(&command.order), "done"));
         }
         (Asked::Trigger, Ok(_)) => tally.count(("run", "accepted", "")),
+        (Asked::Rerun, Ok(_)) => tally.count(("run", "anew", "")),
         (_, Ok(_)) => {}
     }
 }
@@ -122,9 +132,21 @@ fn is_reflected(run: &StoredRun, meant: (Verb, Option<Vec<TaskRef>>), at: Timest
         _ if winding_down => true,
         (Verb::Pause, None) => status == RunStatus::Paused,
         (Verb::Resume, None) => status != RunStatus::Paused,
-        (Verb::Retry, None) => run.progress.opened_at >= Some(at),
+        (Verb::Retry, None) => status == RunStatus::Pending || run.progress.opened_at >= Some(at),
         (verb, Some(tasks)) => tasks.iter().all(|task| is_task_reflected(run, verb, *task)),
     }
+}
+
+/// A signal is there; of an approval it is known what was said.
+fn is_heard(run: &StoredRun, model: &Model, command: &Command, at: Timestamp) -> bool {
+    if let Order::Add(addition) = &command.order {
+        let mut added = model.additions(run.head.key).into_iter();
+        return added.any(|row| row.text == addition.text && row.at == at);
+    }
+    let Order::Signal(signal) = &command.order else { return true };
+    let signals = model.all_signals(run.head.key);
+    let mut same = signals.iter().filter(|row| row.key == signal.key && row.value == signal.value);
+    same.any(|row| row.at == at && row.number <= run.progress.signals)
 }
 
 fn is_task_reflected(run: &StoredRun, verb: Verb, task: TaskRef) -> bool {

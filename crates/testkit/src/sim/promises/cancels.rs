@@ -49,7 +49,8 @@ fn is_cancelled(row: &TaskRow) -> bool {
 
 fn check_winding_down(turn: &Turn<'_>) -> Check {
     let cancelling = turn.after.progress.status == RunStatus::Cancelling;
-    let mut live = turn.after.tasks.iter().filter(|row| row.fact.is_live());
+    let is_at_work = |row: &&TaskRow| row.fact.is_live() || row.fact == Fact::Waiting;
+    let mut live = turn.after.tasks.iter().filter(is_at_work);
     let left = live.find(|row| cancelling && row.stopping != Some(Stopping::Cancel));
     Promise::WindingDown.ensure(left.is_none(), || format!("{left:?} goes on"))
 }

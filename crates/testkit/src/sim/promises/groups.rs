@@ -16,6 +16,11 @@ pub fn check(turn: &Turn<'_>) -> Check {
             continue;
         };
         let instances: Vec<&TaskRow> = turn.instances(no).collect();
+        if turn.group(no).is_some_and(|group| group.copied) {
+            let none = instances.is_empty();
+            Promise::Copied.ensure(none, || format!("{} has instances", turn.name(no)))?;
+            continue;
+        }
         check_rows(turn, no, &instances)?;
         let Some(group) = turn.group(no) else { continue };
         check_at_once(turn, no, fan_out)?;
@@ -37,9 +42,10 @@ fn check_rows(turn: &Turn<'_>, no: TaskNo, instances: &[&TaskRow]) -> Check {
         format!("{}: rows of {indexes:?}, {next} of {count} were opened", turn.name(no))
     })?;
     let of = |fact| u32::try_from(instances.iter().filter(|row| row.fact == fact).count());
-    let counted = [Fact::Success, Fact::Failed, Fact::Cancelled, Fact::Delayed]
+    let counted = [Fact::Success, Fact::Failed, Fact::Cancelled, Fact::Delayed, Fact::Waiting]
         .map(|fact| of(fact).expect("few"));
-    let said = [group.success, group.failed, group.cancelled, group.delayed + group.held];
+    let delayed = group.delayed + group.held;
+    let said = [group.success, group.failed, group.cancelled, delayed, group.waiting];
     let most = instances.iter().map(|row| row.attempts).max().unwrap_or(0);
     let numbered = group.attempts >= most.max(group.numbered_from);
     Promise::Group.ensure(said == counted && numbered, || {
@@ -50,7 +56,8 @@ fn check_rows(turn: &Turn<'_>, no: TaskNo, instances: &[&TaskRow]) -> Check {
 }
 
 fn check_at_once(turn: &Turn<'_>, no: TaskNo, fan_out: &FanOut) -> Check {
-    let live = turn.instances(no).filter(|row| row.fact.is_live()).count();
+    let is_at_work = |row: &&TaskRow| row.fact.is_live() || row.fact == Fact::Waiting;
+    let live = turn.instances(no).filter(is_at_work).count();
     let most = fan_out.concurrency.unwrap_or(u32::MAX) as usize;
     Promise::AtOnce.ensure(live <= most, || format!("{}: {live} of {most}", turn.name(no)))
 }
@@ -77,13 +84,16 @@ fn check_closed(turn: &Turn<'_>, no: TaskNo, instances: &[&TaskRow]) -> Check {
         return Ok(());
     }
     let left = instances.iter().find(|row| {
-        row.fact == Fact::Delayed || row.fact.is_live() && row.stopping != Some(Stopping::Cancel)
+        matches!(row.fact, Fact::Delayed | Fact::Waiting)
+            || row.fact.is_live() && row.stopping != Some(Stopping::Cancel)
     });
     promise.ensure(left.is_none(), || {
         format!("{} goes on", left.map_or_else(String::new, |row| turn.name(row.task)))
     })?;
+    // What was parked and cancelled in one commit had come first.
     let new = instances
         .iter()
+        .filter(|row| !row.fact.is_settled())
         .find(|row| row.attempt.as_ref().is_some_and(|attempt| turn.new.contains(&attempt.id)));
     promise.ensure(new.is_none(), || {
         format!("{} is new", new.map_or_else(String::new, |row| turn.name(row.task)))

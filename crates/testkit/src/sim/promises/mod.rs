@@ -10,7 +10,8 @@
 //! | a success does not run again unless a person asks | settled-stays | `runs` |
 //! | `on_lost: fail` makes it at-most-once | lost-once | `rows` |
 //! | dependencies are never violated | dependencies, stands-on-ends | `starts`, `runs` |
-//! | limits are never violated | limits | `outside` |
+//! | limits are never violated, whenever they are changed | limits, rates | `limits` |
+//! | runs beyond `max_active_runs`, or of a full group, are pending, and let in by priority and age | active-runs, in-turn | `gatekeeper` |
 //! | when it says cancelled or timed out, the work is gone | gone | `outside` |
 //! | a commit fails only for I/O or a lost fence | storable | `store` |
 //! | batches have at most 5,000 changes | bounded | `steps` |
@@ -32,6 +33,8 @@
 //! | cancelling: live attempts are being stopped | winding-down | `runs` |
 //! | what a cancel of one task reaches | cancel-reach | `cancels` |
 //! | what a retry takes back | retry-reach, stands-on-ends | `retries`, `runs` |
+//! | rerun: outputs of everything not downstream are copied, and do not run | copied | `anew` |
+//! | added tasks are stored with the run: neither lost nor doubled | added | `added` |
 //! | the end of a run: first that applies | verdict | `runs` |
 //! | the run's timeout counts from its last opening | timeouts, arrows | `outside`, `runs` |
 //! | finished runs are only in the store | departed | `watch` |
@@ -63,7 +66,12 @@ pub mod groups;
 pub mod lists;
 pub mod cancels;
 pub mod retries;
+pub mod anew;
+pub mod added;
 pub mod starts;
+pub mod waits;
 pub mod acts;
 pub mod answers;
+pub mod gatekeeper;
+pub mod limits;
 pub mod outside;

@@ -16,7 +16,6 @@ use mainspring_core::view::words::words;
 use mainspring_core::world::World;
 use mainspring_core::world::run::Run;
 use mainspring_store::Model;
-use std::collections::BTreeMap;
 
 /// What is at work is live as stored, or was given up by force.
 pub fn check_gone(model: &Model, executors: &Executors, record: &Record) -> Check {
@@ -41,35 +40,6 @@ pub fn check_begun(model: &Model, executors: &Executors) -> Check {
             let begun = executors.begun.contains_key(&attempt.id);
             Promise::EverStarted.ensure(!(told && begun), || format!("{:?}", row.task))?;
         }
-    }
-    Ok(())
-}
-
-/// Limits hold as recorded, over all runs.
-pub fn check_limits(model: &Model, library: &Library, limits: &[(String, u32)]) -> Check {
-    let mut used: BTreeMap<String, u32> = BTreeMap::new();
-    let mut bounds: BTreeMap<String, u32> = limits.iter().cloned().collect();
-    for (head, progress) in model.runs(&everything()) {
-        if progress.status.is_final() {
-            continue;
-        }
-        let definition = library.of(model, &head);
-        for (tier, max) in &definition.tiers {
-            bounds.insert(format!("{}/{tier}", head.workflow), *max);
-        }
-        let run = whole(model, head.id).expect("listed runs exist");
-        for row in run.tasks.iter().filter(|row| row.fact.is_live()) {
-            let tier = definition.task(row.task.no).tier.as_ref();
-            let tier = tier.map(|tier| format!("{}/{tier}", head.workflow));
-            let names = ["total".to_owned(), "executor:process".to_owned()];
-            for name in names.into_iter().chain(tier) {
-                *used.entry(name).or_default() += 1;
-            }
-        }
-    }
-    for (name, used) in used {
-        let max = bounds.get(&name).copied().unwrap_or(u32::MAX);
-        Promise::Limits.ensure(used <= max, || format!("{used} hold {name}, at most {max} may"))?;
     }
     Ok(())
 }

@@ -5,18 +5,23 @@ use crate::sim::library::Library;
 use crate::sim::oracle::Reading;
 use crate::sim::outputs::Blobs;
 use crate::sim::promise::{Check, Promise};
-use crate::sim::promises::{cancels, groups, lists, retries, rows, runs, starts};
+use crate::sim::promises::anew::{Anew, is_copied};
+use crate::sim::promises::gatekeeper::BY_GROUP;
+use crate::sim::promises::{anew, cancels, groups, lists, retries, rows, runs, starts, waits};
 use crate::sim::store::whole;
 use crate::sim::tally::Tally;
 use mainspring_core::ids::{AttemptId, RunId, TaskNo, TaskRef};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::group::{Closed, Group};
-use mainspring_core::kernel::row::{Attempt, AttemptEnd, AttemptRow, RunProgress, TaskRow};
+use mainspring_core::kernel::row::{
+    Attempt, AttemptEnd, AttemptRow, CancelCause, RunProgress, RunStatus, TaskRow,
+};
+use mainspring_core::kernel::wait::{ApprovalPlace, SignalRow, Verdict};
 use mainspring_core::spec::definition::Definition;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::input::Verb;
 use mainspring_store::{Model, RunsQuery, StoredRun};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// A run as it was durable before.
@@ -52,10 +57,16 @@ pub struct Record {
     ends: BTreeMap<AttemptId, AttemptEnd>,
     attempts: BTreeMap<AttemptId, RunId>,
     orders: BTreeMap<RunId, Vec<Ordered>>,
+    /// What people said to approvals, accepted or not.
+    rulings: BTreeMap<RunId, Vec<(TaskRef, Verdict)>>,
+    /// What was asked for of runs that run another one anew.
+    pub anew: BTreeMap<RunId, Anew>,
     stamp: u64,
     /// Counts commands and batches, so that it is known which came first.
     moment: u64,
-    /// When the pending batch was taken.
+    /// When each pending batch was taken, oldest first.
+    pending: VecDeque<u64>,
+    /// When the batch that became durable last was taken.
     taken: u64,
 }
 
@@ -73,6 +84,8 @@ struct Stored {
     run: StoredRun,
     history: Vec<AttemptRow>,
     definition: Arc<Definition>,
+    signals: Vec<SignalRow>,
+    listed: Vec<ApprovalPlace>,
 }
 
 /// One run before and after a commit.
@@ -88,6 +101,12 @@ pub struct Turn<'a> {
     pub new: BTreeSet<AttemptId>,
     /// Attempts that have ended and had not before.
     pub ended: Vec<(TaskRef, &'a Attempt)>,
+    /// Every signal that the run has got.
+    pub signals: &'a [SignalRow],
+    /// What people said to its approvals so far.
+    pub rulings: &'a [(TaskRef, Verdict)],
+    /// Its approvals in the list.
+    pub listed: &'a [ApprovalPlace],
     pub outside: Outside<'a>,
     pub now: Timestamp,
 }
@@ -100,12 +119,22 @@ impl Turn<'_> {
 
     /// Someone asked for the end of the run or of any task of it.
     pub fn cancel_was_asked(&self) -> bool {
-        self.was_asked(Verb::Cancel) || self.was_asked(Verb::ForceCancel)
+        self.was_asked(Verb::Cancel)
+            || self.was_asked(Verb::ForceCancel)
+            || self.is_cancelled_by_group()
     }
 
     /// Someone asked for the end of the run as a whole.
     pub fn run_cancel_was_asked(&self) -> bool {
-        self.run_was_asked(Verb::Cancel) || self.run_was_asked(Verb::ForceCancel)
+        self.run_was_asked(Verb::Cancel)
+            || self.run_was_asked(Verb::ForceCancel)
+            || self.is_cancelled_by_group()
+    }
+
+    /// It gave way to a newer run of its group.
+    fn is_cancelled_by_group(&self) -> bool {
+        matches!(&self.after.progress.cancel,
+            Some(CancelCause::Asked(by)) if by.starts_with(BY_GROUP))
     }
 
     /// Someone asked this of the run as a whole.
@@ -178,6 +207,11 @@ impl Record {
         }
     }
 
+    /// A decision is about to be applied.
+    pub fn ruled(&mut self, run: RunId, task: TaskRef, verdict: Verdict) {
+        self.rulings.entry(run).or_default().push((task, verdict));
+    }
+
     /// It was given up by force: its work may go on for a while.
     pub fn was_abandoned(&self, attempt: AttemptId) -> bool {
         self.ends.get(&attempt) == Some(&AttemptEnd::Abandoned)
@@ -186,7 +220,17 @@ impl Record {
     /// A batch was taken: what is applied from here on is not in it.
     pub fn batch_taken(&mut self) {
         self.moment += 1;
-        self.taken = self.moment;
+        self.pending.push_back(self.moment);
+    }
+
+    /// The oldest pending batch is durable, or never will be.
+    pub fn batch_ended(&mut self) {
+        self.taken = self.pending.pop_front().expect("a batch that ends was taken");
+    }
+
+    /// None of the pending batches comes to be.
+    pub fn batches_dropped(&mut self) {
+        self.pending.clear();
     }
 
     /// After every commit that became durable.
@@ -210,7 +254,10 @@ impl Record {
             })?;
             let history = model.attempts(head.key);
             let definition = outside.library.of(model, &head);
-            self.check_run(&Stored { run, history, definition }, outside, tally)?;
+            let signals = model.all_signals(head.key);
+            let listed = model.listed().into_iter().filter(|place| place.run == head.key).collect();
+            let stored = Stored { run, history, definition, signals, listed };
+            self.check_run(&stored, outside, tally)?;
         }
         self.stamp = stamp;
         let lost = self.accepted.iter().find(|id| !found.contains(id));
@@ -224,11 +271,16 @@ impl Record {
     }
 
     fn check_run(&mut self, stored: &Stored, outside: Outside<'_>, tally: &mut Tally) -> Check {
-        let Stored { run, history, definition } = stored;
+        let Stored { run, history, definition, signals, listed } = stored;
         let id = run.head.id;
+        if run.head.retry_of.is_some() && !self.runs.contains_key(&id) {
+            self.begin_anew(run, definition, outside.blobs)?;
+        }
         let known = |attempt: &Attempt| self.ends.contains_key(&attempt.id);
         let past = history.iter().map(|past| (past.task, &past.attempt));
-        let current = run.tasks.iter().filter_map(|row| Some((row.task, row.attempt.as_ref()?)));
+        // What was copied is the former run's.
+        let own = run.tasks.iter().filter(|row| !is_copied(row));
+        let current = own.filter_map(|row| Some((row.task, row.attempt.as_ref()?)));
         let attempts: Vec<(TaskRef, &Attempt)> = past.chain(current).collect();
         let over = attempts.iter().filter(|(_, attempt)| attempt.end.is_some() && !known(attempt));
         let since = self.runs.get(&id).map_or(0, |past| past.taken);
@@ -243,6 +295,9 @@ impl Record {
             orders: self.orders.get(&id).into_iter().flatten().filter(window).copied().collect(),
             new: ids.clone().filter(|id| !self.attempts.contains_key(id)).collect(),
             ended: over.copied().collect(),
+            signals,
+            rulings: self.rulings.get(&id).map_or(&[], Vec::as_slice),
+            listed,
             outside,
             now: outside.now,
         };
@@ -260,6 +315,21 @@ impl Record {
         let rows = run.tasks.iter().map(|row| (row.task, row.clone())).collect();
         let past = Past { progress: run.progress.clone(), rows, taken: self.taken };
         self.runs.insert(id, past);
+        Ok(())
+    }
+
+    /// What it was to begin with is what it was before anything happened to it.
+    fn begin_anew(&mut self, run: &StoredRun, definition: &Definition, blobs: &Blobs) -> Check {
+        let id = run.head.id;
+        let unasked = || Promise::Copied.broken(format!("nobody asked for run {id}"));
+        let anew = self.anew.get(&id).ok_or_else(unasked)?;
+        let former = Some(anew.former.head.id);
+        Promise::Copied.ensure(run.head.retry_of == former, || format!("run {id}: {former:?}"))?;
+        let rows = anew.check(run, definition, blobs)?;
+        let rows = rows.into_iter().map(|row| (row.task, row)).collect();
+        let progress = RunProgress { status: RunStatus::Pending, ..run.progress.clone() };
+        let progress = RunProgress { cancel: None, hold: None, ..progress };
+        self.runs.insert(id, Past { progress, rows, taken: 0 });
         Ok(())
     }
 
@@ -300,5 +370,7 @@ fn check_turn(turn: &Turn<'_>, tally: &mut Tally) -> Check {
     lists::check(turn, tally)?;
     cancels::check(turn)?;
     retries::check(turn)?;
+    anew::check(turn)?;
+    waits::check(turn)?;
     starts::check(turn)
 }

@@ -53,12 +53,15 @@ fn check_shape(turn: &Turn<'_>, row: &TaskRow) -> Check {
         Promise::Rows.ensure(holds, || format!("{}: {what}", turn.name(row.task)))
     };
     let settled = row.fact.is_settled();
-    ensure((row.fact == Fact::Delayed) == row.until.is_some(), "delayed without a time")?;
+    let is_parked = row.fact == Fact::Waiting;
+    let times = row.until.is_some();
+    ensure(is_parked || (row.fact == Fact::Delayed) == times, "delayed without a time")?;
+    ensure(is_parked == row.awaited().is_some(), "parked for nothing")?;
     ensure(settled == row.settled_at.is_some(), "settled without a time")?;
     ensure(!settled || row.hold.is_none(), "settled and held")?;
     ensure(row.fact.is_live() || row.stopping.is_none(), "nothing is there to be stopped")?;
     let live = row.attempt.as_ref().is_some_and(|attempt| attempt.end.is_none());
-    ensure(live == row.fact.is_live(), "live and ended at once")?;
+    ensure(live == (row.fact.is_live() || is_parked), "live and ended at once")?;
     let is_group = row.group.is_some();
     let puts_out = row.fact == Fact::Success || (is_group && row.fact == Fact::Failed);
     ensure(row.output.is_none() || puts_out, "an output without a success")?;
@@ -123,7 +126,9 @@ fn check_tries(turn: &Turn<'_>, row: &TaskRow) -> Check {
     Promise::Tries.ensure(row.tries <= task.retries.max + 1 && row.losses <= LOSSES + 1, name)?;
     let Some(attempt) = &row.attempt else { return Ok(()) };
     if row.fact == Fact::Failed && is_failure(attempt) {
-        let last = row.tries == task.retries.max + 1 || is_hopeless(attempt);
+        // What a wait came to is what it came to.
+        let last =
+            row.tries == task.retries.max + 1 || is_hopeless(attempt) || task.control().is_some();
         Promise::Tries.ensure(last, name)?;
     }
     if row.fact == Fact::Delayed && is_failure(attempt) {
@@ -148,6 +153,9 @@ fn check_losses(row: &TaskRow, attempt: &Attempt, task: &Task, name: &dyn Fn() -
 }
 
 fn check_delay(turn: &Turn<'_>, row: &TaskRow) -> Check {
+    if row.fact == Fact::Waiting {
+        return Ok(());
+    }
     let (Some(until), Some(attempt)) = (row.until, &row.attempt) else { return Ok(()) };
     let ended = attempt.finished_at.expect("what is delayed has ended");
     let before = turn.row_before(row.task).filter(|before| {
@@ -176,7 +184,10 @@ fn is_delay(turn: &Turn<'_>, row: &TaskRow, attempt: &Attempt) -> bool {
             until == ended + Span(grown.min(policy.max_delay.0))
         }),
         Some(AttemptEnd::Cancelled) => until == ended,
-        Some(AttemptEnd::Success | AttemptEnd::Cached | AttemptEnd::Abandoned) | None => false,
+        Some(
+            AttemptEnd::Success | AttemptEnd::Cached | AttemptEnd::Copied | AttemptEnd::Abandoned,
+        )
+        | None => false,
     }
 }
 

@@ -30,15 +30,21 @@ pub fn check(turn: &Turn<'_>, tally: &mut Tally) -> Check {
 /// One batch may hold several arrows; each needs its reason.
 fn check_arrow(turn: &Turn<'_>) -> Check {
     use RunStatus::{Cancelled, Cancelling, Failed, Paused, Pending, Running, Success};
-    let before = turn.before.map_or(Running, |past| past.progress.status);
     let after = turn.after.progress.status;
+    let new = if after == Pending { Pending } else { Running };
+    let before = turn.before.map_or(new, |past| past.progress.status);
     let timed_out = turn.after.progress.cancel == Some(CancelCause::RunTimeout);
     let resumed = turn.run_was_asked(Verb::Resume);
     let cancelled = turn.run_cancel_was_asked();
     let holds = before == after
         || match (before, after) {
-            (_, Pending) | (Pending | Success, _) => false,
+            (Success, _) => false,
             (Failed | Cancelled, _) => turn.was_asked(Verb::Retry),
+            (_, Pending) => false,
+            // It is let in when everything else of a batch is decided.
+            (Pending, Paused) => false,
+            (Pending, Cancelling) => timed_out || cancelled,
+            (Pending, _) => true,
             (Running, Paused) => turn.run_was_asked(Verb::Pause),
             (Running | Paused, Cancelling) => timed_out || cancelled,
             (Running, _) => true,
@@ -86,7 +92,8 @@ fn check_counts(turn: &Turn<'_>) -> Check {
             Fact::Failed => counts.failed += 1,
             Fact::Cancelled => counts.cancelled += 1,
             Fact::Skipped => counts.skipped += 1,
-            Fact::None | Fact::Delayed | Fact::Waiting | Fact::WorkerDone => {}
+            Fact::Waiting => counts.waiting += 1,
+            Fact::None | Fact::Delayed | Fact::WorkerDone => {}
         }
     }
     let stored = turn.after.progress.counts;
@@ -180,7 +187,8 @@ fn check_verdict(turn: &Turn<'_>) -> Check {
     })?;
     let mut standings = turn.reading.standings().iter();
     let settled = progress.cancel.is_some() || standings.all(|standing| standing.is_settled());
-    let is_live = |row: &TaskRow| row.fact.is_live() || row.fact == Fact::Open;
+    let is_live =
+        |row: &TaskRow| row.fact.is_live() || matches!(row.fact, Fact::Open | Fact::Waiting);
     let live = turn.after.tasks.iter().any(is_live);
     Promise::Verdict.ensure(settled && !live, || {
         format!("run {} ended before its tasks", turn.after.head.key.0)

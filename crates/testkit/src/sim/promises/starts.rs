@@ -11,11 +11,24 @@ use mainspring_core::world::input::Verb;
 pub fn check(turn: &Turn<'_>) -> Check {
     for row in &turn.after.tasks {
         let new = row.attempt.as_ref().filter(|attempt| turn.new.contains(&attempt.id));
-        if new.is_some() {
-            check_new(turn, row)?;
+        match new.map(|_| turn.definition.task(row.task.no).control().is_some()) {
+            None => {}
+            Some(false) => check_new(turn, row)?,
+            Some(true) => check_parked(turn, row)?,
         }
     }
     Ok(())
+}
+
+/// What is parked is so as soon as it is known for what: an order in the same commit may have come
+/// after that.
+fn check_parked(turn: &Turn<'_>, row: &TaskRow) -> Check {
+    // And its wait may be over, and its run with it.
+    let is_over = row.fact != Fact::Waiting;
+    if is_over || !turn.orders.is_empty() || turn.after.progress.cancel.is_some() {
+        return Ok(());
+    }
+    check_new(turn, row)
 }
 
 /// A batch dispatches after everything else it does, so the rows beside the new attempt are

@@ -1,0 +1,62 @@
+//! Limits on the command line: where tiers come from, and what is said when one is missing.
+
+use crate::rig::Bench;
+
+const HEAVY: &str = "\
+name: w
+tasks:
+  a: { run: 'echo up > up; cat gate', tier: heavy }
+";
+
+#[test]
+fn a_tier_that_nobody_knows_is_refused_with_where_to_say_it() {
+    let bench = Bench::with(HEAVY);
+    for command in ["validate", "run"] {
+        let done = bench.run(&[command, "w.yaml"]);
+        done.is(2).says("There is no tier `heavy`").says("[tiers]").says("mainspring tiers set");
+        bench.run(&[command, "w.yaml", "--tier", "heavi=1"]).is(2).says("did you mean `heavi`");
+    }
+    bench.run(&["validate", "w.yaml", "--tier", "heavy=1@5/1s"]).is(0).prints("valid");
+    for (tier, says) in [
+        ("heavy", "NAME=LIMIT"),
+        ("heavy=x", "write a limit"),
+        ("heavy=1@often", "like `100/1m`"),
+        ("a b=1", "letters, digits"),
+    ] {
+        bench.run(&["validate", "w.yaml", "--tier", tier]).is(2).says(says);
+    }
+    bench.write("mainspring.toml", "[tiers]\nheavy = 1\n");
+    bench.run(&["validate", "w.yaml"]).is(0).prints("valid");
+    bench.write("mainspring.toml", "[tiers]\nheavy = { rate = \"1/1s\" }\n");
+    bench.run(&["validate", "w.yaml"]).is(2).says("missing field `limit`");
+    assert!(!bench.path(".mainspring").exists(), "nothing was run");
+}
+
+#[test]
+fn a_run_that_was_cut_off_needs_its_tier_again() {
+    let bench = Bench::with(HEAVY);
+    bench.fifo("up");
+    bench.fifo("gate");
+    let mut running = bench.start(&["run", "w.yaml", "--tier", "heavy=1"]);
+    assert_eq!(bench.hear("up"), "up\n");
+    running.kill();
+    bench.run(&["run", "--resume"]).is(2).says("--tier heavy=LIMIT");
+    let resumed = bench.start(&["run", "--resume", "--tier", "heavy=1"]);
+    assert_eq!(bench.hear("up"), "up\n");
+    bench.write("gate", "");
+    resumed.done().is(0);
+}
+
+#[test]
+fn a_configuration_is_shown_with_its_limits_and_where_they_came_from() {
+    let bench = Bench::new();
+    let text = "max_processes = 6\n[tiers]\ntotal = 5\nheavy = 1\n\
+                api = { limit = 5, rate = \"100/1m\" }\n";
+    bench.write("mainspring.toml", text);
+    let shown = bench.run(&["server", "--print-config", "--tier", "heavy=2"]);
+    shown.is(0).prints("max_processes = 6").prints("[tiers]\n");
+    shown.prints("\"heavy\" = 2 # flag").prints("\"total\" = 5 # mainspring.toml");
+    shown.prints("\"api\" = { limit = 5, rate = \"100/1m\" } # mainspring.toml");
+    let same = bench.run(&["server", "--print-config", "--tier", "executor:process=9"]);
+    same.is(2).says("they are one limit");
+}

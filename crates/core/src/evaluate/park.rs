@@ -1,0 +1,54 @@
+//! What exactly a control task waits for, once its templates have their values.
+
+use super::desk::Stop;
+use super::question::Parking;
+use crate::error::shorten;
+use crate::expr::{Scope, Text};
+use crate::limits::{APPROVAL_MESSAGE_BYTES_MAX, NAME_BYTES_MAX};
+use crate::spec::control::{Approval, Control, Sleep, WaitFor};
+use crate::time::Timestamp;
+
+/// A signal's key is a text like any other, and yet no document.
+const KEY_BYTES_MAX: usize = NAME_BYTES_MAX;
+
+pub(super) fn parking(control: &Control, scope: &Scope<'_>) -> Result<Parking, Stop> {
+    match control {
+        Control::Sleep(Sleep::For(span)) => {
+            let text = rendered(span, scope, "sleep")?;
+            match crate::spec::duration(&text) {
+                Ok(span) => Ok(Parking::For(span)),
+                Err(hint) => Err(wrong("sleep", &text, "a duration", &hint)),
+            }
+        }
+        Control::Sleep(Sleep::Until(moment)) => {
+            let text = rendered(moment, scope, "sleep.until")?;
+            let hint = "write it like 2030-01-31T06:00:00Z, with its zone";
+            let moment = text.trim().parse::<Timestamp>();
+            moment.map(Parking::Until).map_err(|_| wrong("sleep.until", &text, "a moment", hint))
+        }
+        Control::Wait(WaitFor { signal, .. }) => {
+            let key = rendered(signal, scope, "wait.signal")?;
+            match key.len() {
+                1..=KEY_BYTES_MAX => Ok(Parking::Signal(key.into())),
+                bytes => Err(Stop::logic(format!(
+                    "`wait.signal` comes to {bytes} bytes; a key has from 1 to {KEY_BYTES_MAX}"
+                ))),
+            }
+        }
+        Control::Approval(approval) => {
+            let Approval { message, .. } = &**approval;
+            let message = rendered(message, scope, "approval.message")?;
+            const { assert!(APPROVAL_MESSAGE_BYTES_MAX >= crate::limits::ERROR_MESSAGE_BYTES_MAX) };
+            Ok(Parking::Approval(shorten(message).into()))
+        }
+    }
+}
+
+fn rendered(text: &Text, scope: &Scope<'_>, field: &str) -> Result<String, Stop> {
+    Ok(text.render(scope).map_err(|trouble| trouble.at(field))?)
+}
+
+fn wrong(field: &str, found: &str, wanted: &str, hint: &str) -> Stop {
+    let found: String = found.chars().take(100).collect();
+    Stop::logic(format!("`{field}` came to {found:?}, which is not {wanted}: {hint}"))
+}

@@ -1,0 +1,114 @@
+//! What a control task waits for.
+
+use super::super::code::Code;
+use super::super::control::{
+    Approval, Control, Decider, OnReject, OnSilence, OnTimeout, Sleep, WaitFor,
+};
+use super::super::format::{APPROVAL, SLEEP, WAIT};
+use super::super::report::{Report, quoted};
+use super::super::tree::Field;
+use super::duration::{Zero, duration};
+use super::env::filled;
+use super::fields::Fields;
+use super::mention::Given;
+use super::{expect, template};
+use crate::expr::Text;
+use crate::limits::{APPROVAL_BY_MAX, ENV_VALUE_BYTES_MAX, NAME_BYTES_MAX};
+use crate::time::{Span, Timestamp};
+use std::sync::Arc;
+
+const MOMENT_HINT: &str = "write it like `\"2030-01-31T06:00:00Z\"`, with its zone";
+
+pub fn sleep<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Control>> {
+    if !field.value.is_map() {
+        // A duration is read here, so that a mistake has its place; a template is read later.
+        if !field.value.is_template() {
+            duration(field, Zero::Allowed, report)?;
+        }
+        let Given { value, mentions } = template::text(field, report)?;
+        return Some(Given { value: Control::Sleep(Sleep::For(value)), mentions });
+    }
+    let fields = Fields::read(field, &SLEEP, report)?;
+    let until = fields.required("until", "`sleep`", report)?;
+    let text = text(until, report)?;
+    if let Some(fixed) = text.value.fixed()
+        && fixed.parse::<Timestamp>().is_err()
+    {
+        let message = format!("{} is not a moment.", quoted(fixed));
+        report.add(Code::BadDuration, until.place(), message).hint(MOMENT_HINT);
+        return None;
+    }
+    let Given { value, mentions } = text;
+    Some(Given { value: Control::Sleep(Sleep::Until(value)), mentions })
+}
+
+pub fn wait<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Control>> {
+    let fields = Fields::read(field, &WAIT, report)?;
+    let words = [("fail", OnTimeout::Fail), ("continue", OnTimeout::Continue)];
+    let on_timeout = fields.get("on_timeout").map(|given| expect::word(given, &words, report));
+    let timeout = timeout(&fields, report);
+    let signal = fields.required("signal", "`wait`", report);
+    let Given { value: signal, mentions } = text(signal?, report)?;
+    let on_timeout = on_timeout.unwrap_or(Some(OnTimeout::Fail))?;
+    let wait = WaitFor { signal, timeout: timeout?, on_timeout };
+    Some(Given { value: Control::Wait(wait), mentions })
+}
+
+pub fn approval<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Control>> {
+    let fields = Fields::read(field, &APPROVAL, report)?;
+    let silence =
+        [("reject", OnSilence::Reject), ("approve", OnSilence::Approve), ("fail", OnSilence::Fail)];
+    let reject = [("fail", OnReject::Fail), ("continue", OnReject::Continue)];
+    let on_timeout = fields.get("on_timeout").map(|given| expect::word(given, &silence, report));
+    let on_reject = fields.get("on_reject").map(|given| expect::word(given, &reject, report));
+    let timeout = timeout(&fields, report);
+    let by = fields.get("by").map(|given| deciders(given, report));
+    let message = fields.required("message", "`approval`", report);
+    let Given { value: message, mentions } = text(message?, report)?;
+    let approval = Approval {
+        message,
+        by: by.unwrap_or_else(|| Some(Vec::new()))?,
+        timeout: timeout?,
+        on_timeout: on_timeout.unwrap_or(Some(OnSilence::Reject))?,
+        on_reject: on_reject.unwrap_or(Some(OnReject::Fail))?,
+    };
+    Some(Given { value: Control::Approval(Arc::new(approval)), mentions })
+}
+
+/// The outer `None` is a mistake, the inner one for ever.
+fn timeout(fields: &Fields<'_>, report: &mut Report) -> Option<Option<Span>> {
+    match fields.get("timeout") {
+        None => Some(None),
+        Some(given) => duration(given, Zero::Refused, report).map(Some),
+    }
+}
+
+fn text<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Text>> {
+    filled(field, ENV_VALUE_BYTES_MAX, report)?;
+    template::text(field, report)
+}
+
+/// One, or a list with at least one.
+fn deciders(field: Field<'_>, report: &mut Report) -> Option<Vec<Decider>> {
+    let hint = "write the name of a token or a role, or a list of them";
+    let Some(items) = field.value.items() else {
+        if field.value.text().is_none() {
+            expect::wrong(field, "a name or a list of names", Some(hint), report);
+            return None;
+        }
+        return decider(field, report).map(|decider| vec![decider]);
+    };
+    if items.len() == 0 || items.len() > APPROVAL_BY_MAX {
+        let message = format!("`by` must have from 1 to {APPROVAL_BY_MAX} names.");
+        report.add(Code::OutOfRange, field.place(), message).hint("leave it out for everybody");
+        return None;
+    }
+    let found: Vec<Option<Decider>> =
+        items.map(|item| decider(Field { value: item, ..field }, report)).collect();
+    found.into_iter().collect()
+}
+
+fn decider(field: Field<'_>, report: &mut Report) -> Option<Decider> {
+    expect::text(field, report)?;
+    filled(field, NAME_BYTES_MAX, report).map(Decider::of)
+}

@@ -1,0 +1,81 @@
+//! Tasks that wait: what may be written, and what is said of the rest.
+
+use super::told;
+use crate::kernel::record::Role;
+use crate::spec;
+use crate::spec::control::{Control, Decider, OnReject, OnSilence, OnTimeout, Sleep};
+use crate::time::Span;
+
+fn control(task: &str) -> Control {
+    let text = format!("name: w\ntasks:\n  a: {{ {task} }}\n");
+    let parsed = spec::parse(&text, &spec::Context::STORED).expect(task);
+    parsed.definition.tasks[0].control().cloned().expect(task)
+}
+
+/// The code and the message of everything that is wrong with a task.
+#[track_caller]
+fn wrong(task: &str, expected: &str) {
+    let told = told(&format!("name: w\ntasks:\n  a: {{ {task} }}\n"));
+    assert!(told.contains(expected), "{task}: {told}");
+}
+
+#[test]
+fn a_sleep_is_a_duration_or_a_moment() {
+    assert!(matches!(control("sleep: 5m"), Control::Sleep(Sleep::For(_))));
+    assert!(matches!(control("sleep: '${{ input.pause }}'"), Control::Sleep(Sleep::For(_))));
+    let moment = "sleep: { until: \"2030-01-31T06:00:00Z\" }";
+    assert!(matches!(control(moment), Control::Sleep(Sleep::Until(_))));
+    wrong("sleep: 5", "has no unit");
+    wrong("sleep: soon", "is not a duration");
+    wrong("sleep: {}", "needs the field `until`");
+    wrong("sleep: { until: tomorrow }", "is not a moment");
+    wrong("sleep: { until: 2030-01-31T06:00:00 }", "is not a moment");
+    wrong("sleep: '${{ nothing }}'", "E4");
+}
+
+#[test]
+fn a_wait_is_for_a_signal() {
+    let Control::Wait(wait) = control("wait: { signal: paid }") else { panic!("a wait") };
+    assert_eq!((wait.timeout, wait.on_timeout), (None, OnTimeout::Fail));
+    let text = "wait: { signal: 'p-${{ run.id }}', timeout: 1h, on_timeout: continue }";
+    let Control::Wait(wait) = control(text) else { panic!("a wait") };
+    assert_eq!(wait.timeout, Some(Span::from_secs(3_600)));
+    assert_eq!(wait.on_timeout, OnTimeout::Continue);
+    wrong("wait: {}", "needs the field `signal`");
+    wrong("wait: { signal: '' }", "is empty");
+    wrong("wait: { signal: x, timeout: 0s }", "longer than 0");
+    wrong("wait: { signal: x, on_timeout: reject }", "must be one of");
+    wrong("wait: { signal: x, until: y }", "E101");
+    wrong("wait: paid", "must be a map");
+}
+
+#[test]
+fn an_approval_says_who_may_decide_and_what_follows() {
+    let Control::Approval(approval) = control("approval: { message: Ship it? }") else {
+        panic!("an approval")
+    };
+    assert!(approval.by.is_empty() && approval.timeout.is_none());
+    assert_eq!(approval.on_timeout, OnSilence::Reject);
+    assert_eq!(approval.on_reject, OnReject::Fail);
+    let text =
+        "approval: { message: x, by: [Ann B., admin], on_timeout: fail, on_reject: continue }";
+    let Control::Approval(approval) = control(text) else { panic!("an approval") };
+    assert_eq!(approval.by, [Decider::Name("Ann B.".into()), Decider::Role(Role::Admin)]);
+    assert!(approval.may_decide("Ann B.", Role::Viewer));
+    assert!(approval.may_decide("bob", Role::Admin));
+    assert!(!approval.may_decide("admin", Role::Operator));
+    wrong("approval: {}", "needs the field `message`");
+    wrong("approval: { message: x, by: [] }", "`by` must have from 1 to");
+    wrong("approval: { message: x, by: 7 }", "must be a name or a list of names");
+    wrong("approval: { message: x, by: '${{ input.who }}' }", "takes no template");
+    wrong("approval: { message: x, on_reject: skip }", "must be one of");
+    wrong("approval: { message: '${{ tasks.b.output }}' }", "b");
+    wrong("approval: { message: x }, sleep: 5s", "A task does one thing");
+}
+
+#[test]
+fn what_has_no_effect_on_a_wait_is_told() {
+    let told = told("name: w\ntasks:\n  a: { sleep: 5s, retries: 2, timeout: 1h, tier: gpu }\n");
+    assert!(told.contains("`retries` has no effect on a `sleep` task"), "{told}");
+    assert!(told.contains("`timeout` has no effect on a `sleep` task"), "{told}");
+}

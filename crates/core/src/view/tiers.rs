@@ -1,0 +1,87 @@
+//! Limits as they are shown to programs: what each allows, who holds it and who waits for it.
+
+use crate::ids::RunId;
+use crate::kernel::limit::{Bound, Source};
+use crate::time::Timestamp;
+use serde::Serialize;
+
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TierView {
+    /// `gpu`, `total`, `executor:process`; of a workflow's own, `etl/gpu`.
+    pub name: String,
+    pub limit: u32,
+    /// Starts in any time of this length: `100/1m`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<String>,
+    pub in_use: u32,
+    /// Tasks that are ready and that this limit keeps from starting, instances one by one.
+    pub waiting: u64,
+    pub source: SourceWord,
+    /// Whose own it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<String>,
+    /// At most 100, of the oldest runs first.
+    pub holders: Vec<Holder>,
+    /// At most 100. Of a fan-out, the instance that is next.
+    pub waiters: Vec<Waiter>,
+}
+
+/// Who said what it is. What the API was told wins over the configuration.
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceWord {
+    /// Nobody. A tier of which nobody says what it is lets nothing through.
+    Default,
+    Config,
+    Api,
+    /// The latest version of the workflow.
+    Workflow,
+}
+
+/// A live attempt.
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Holder {
+    pub run: RunId,
+    pub workflow: String,
+    pub task: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<u32>,
+    /// When it was dispatched.
+    pub since: Timestamp,
+}
+
+/// A task that is ready.
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Waiter {
+    pub run: RunId,
+    pub workflow: String,
+    pub task: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<u32>,
+}
+
+impl TierView {
+    /// One that nothing counts against.
+    pub fn idle(name: &str, bound: Bound, source: Source) -> Self {
+        Self {
+            name: name.to_owned(),
+            limit: bound.limit,
+            rate: bound.rate.map(|rate| rate.to_string()),
+            in_use: 0,
+            waiting: 0,
+            source: match source {
+                Source::Default => SourceWord::Default,
+                Source::Config => SourceWord::Config,
+                Source::Api => SourceWord::Api,
+                Source::Workflow(_) => SourceWord::Workflow,
+            },
+            workflow: name.split_once('/').map(|(workflow, _)| workflow.to_owned()),
+            holders: Vec::new(),
+            waiters: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Waits: a control task is parked, and its wait is over when what it waits for has come and
+//! nobody holds it.
+//!
+//! ```text
+//!  answer ─► park ─┬─► fire ─► over? ─► end of the wait ─► outcome
+//!                  │    ▲
+//!  timer, signal, decision, resume
+//! ```
+//! A wait is an attempt that nobody carries out: it has a number, a beginning and an end.
+
+use crate::error::{ErrorClass, TaskError};
+use crate::evaluate::Parking;
+use crate::ids::{AttemptId, RunKey, TaskRef, Ticket};
+use crate::json::Json;
+use crate::kernel::fact::Fact;
+use crate::kernel::row::{Attempt, AttemptEnd, TaskRow};
+use crate::kernel::transition::Event;
+use crate::kernel::wait::{Awaited, Decision, Verdict};
+use crate::output::Output;
+use crate::spec::control::{Approval, Control, OnReject, OnSilence, OnTimeout, WaitFor};
+use crate::time::{Span, Timestamp};
+use crate::world::advance::supersede;
+use crate::world::batch::Change;
+use crate::world::report::step;
+use crate::world::run::Run;
+use crate::world::state::World;
+use serde_json::json;
+
+/// What a wait comes to.
+type Outcome = Result<Option<Output>, TaskError>;
+
+/// Why a wait is over.
+#[derive(Debug)]
+enum Over {
+    /// Its moment has come.
+    Time,
+    Signal(u32, Json),
+    Decision(Decision),
+    /// Nothing came in time.
+    Silence,
+}
+
+impl World {
+    /// A control task begins to wait. Callers look afterwards whether that is over already.
+    pub(super) fn park(&mut self, now: Timestamp, key: RunKey, task: TaskRef, parking: Parking) {
+        let (ms, chance) = self.chance.id_parts(now);
+        let id = AttemptId::from_parts(ms, chance);
+        let bound = self.run_mut(key).control(task).and_then(bound);
+        let (on, until) = awaited(parking, bound, now);
+        let mut superseded = None;
+        self.change(key, task, |row| {
+            superseded = supersede(row);
+            row.attempts += 1;
+            row.attempt = Some(Attempt {
+                number: row.attempts,
+                id,
+                dispatched_at: now,
+                started_at: Some(now),
+                finished_at: None,
+                end: None,
+            });
+            step(row, Event::Parked);
+            row.ever_started = true;
+            row.until = until;
+            row.wait.get_or_insert_default().on = Some(on);
+        });
+        if let Some(attempt) = superseded {
+            self.draft.add(Change::NewAttempt(key, attempt));
+        }
+        self.draft.task(key, task);
+        self.follow_start(Ticket { run: key, task, attempt: id });
+    }
+
+    /// Ends a wait that is over.
+    pub(super) fn fire(&mut self, now: Timestamp, key: RunKey, task: TaskRef) {
+        let run = self.runs.get(&key).expect("callers hold keys of active runs");
+        let Some(over) = run.wait_over(task, now) else { return };
+        let control = run.control(task).expect("only a control task waits");
+        let taken = match &over {
+            Over::Signal(number, _) => Some(*number),
+            _ => None,
+        };
+        let outcome = outcome(control, over, now);
+        self.wait_ended(now, key, task, (outcome, taken));
+    }
+
+    /// With what came of it, and the number of the signal that was taken, if it was one.
+    fn wait_ended(
+        &mut self,
+        now: Timestamp,
+        key: RunKey,
+        task: TaskRef,
+        (outcome, taken): (Outcome, Option<u32>),
+    ) {
+        let row = self.run_mut(key).row(task).expect("one that waits has a row");
+        let attempt = row.attempt.as_ref().expect("a wait is an attempt").id;
+        let ticket = Ticket { run: key, task, attempt };
+        let end = match &outcome {
+            Ok(_) => AttemptEnd::Success,
+            Err(error) => AttemptEnd::Failed(Box::new(error.clone())),
+        };
+        if let Ok(Some(output)) = &outcome {
+            self.draft.weigh(output.weight());
+        }
+        self.close_attempt(now, ticket, end, |row| {
+            row.hold = None;
+            let wait = row.wait.as_mut().expect("one that waits says for what");
+            wait.on = None;
+            wait.taken = taken.unwrap_or(wait.taken);
+            match outcome {
+                Ok(output) => {
+                    step(row, Event::Succeeded);
+                    row.output = output;
+                }
+                Err(_) => {
+                    step(row, Event::FailedForGood);
+                    row.tries += 1;
+                }
+            }
+        });
+    }
+
+    /// Looks at every wait of a group again: nobody holds it any more.
+    pub(super) fn fire_group(&mut self, now: Timestamp, key: RunKey, group: TaskRef) {
+        let run = self.runs.get(&key).expect("callers hold keys of active runs");
+        let rows = run.groups.get(&group.no).into_iter().flat_map(|it| it.iter());
+        let over: Vec<TaskRef> = rows
+            .filter(|row| row.fact == Fact::Waiting)
+            .map(|row| row.task)
+            .filter(|task| run.wait_over(*task, now).is_some())
+            .collect();
+        for task in over {
+            self.fire(now, key, task);
+        }
+    }
+}
+
+/// A wait that somebody cut short.
+pub(super) fn withdraw(row: &mut TaskRow, now: Timestamp) {
+    if row.fact != Fact::Waiting {
+        return;
+    }
+    let attempt = row.attempt.as_mut().expect("a wait is an attempt");
+    attempt.finished_at = Some(now);
+    attempt.end = Some(AttemptEnd::Cancelled);
+    row.wait.as_mut().expect("one that waits says for what").on = None;
+}
+
+impl Run {
+    fn control(&self, task: TaskRef) -> Option<&Control> {
+        self.blueprint.definition.task(task.no).control()
+    }
+
+    /// A group's hold is its instances' too.
+    pub fn is_held(&self, task: TaskRef) -> bool {
+        self.rows.is_held(task.no) || self.row(task).is_some_and(|row| row.hold.is_some())
+    }
+
+    fn wait_over(&self, task: TaskRef, now: Timestamp) -> Option<Over> {
+        let row = self.row(task).filter(|row| row.fact == Fact::Waiting)?;
+        if self.is_held(task) {
+            return None;
+        }
+        let is_late = row.until.is_some_and(|until| until <= now);
+        let silence = is_late.then_some(Over::Silence);
+        match row.awaited()? {
+            Awaited::Time => is_late.then_some(Over::Time),
+            Awaited::Signal { key } => {
+                let taken = row.wait.as_ref().map_or(0, |wait| wait.taken);
+                let newest = self.signals.get(key).filter(|signal| signal.number > taken);
+                // While somebody held it, both may have come: the first counts.
+                let in_time = newest.filter(|it| row.until.is_none_or(|until| it.at <= until));
+                let signal = in_time.map(|it| Over::Signal(it.number, it.value.clone()));
+                signal.or(silence)
+            }
+            Awaited::Approval { decision, .. } => {
+                let decision = decision.as_deref().cloned().map(Over::Decision);
+                decision.or(silence)
+            }
+        }
+    }
+}
+
+/// How long it waits at most.
+fn bound(control: &Control) -> Option<Span> {
+    match control {
+        Control::Sleep(_) => None,
+        Control::Wait(wait) => wait.timeout,
+        Control::Approval(approval) => approval.timeout,
+    }
+}
+
+/// What is stored, and until when.
+fn awaited(parking: Parking, bound: Option<Span>, now: Timestamp) -> (Awaited, Option<Timestamp>) {
+    let until = bound.map(|bound| now + bound);
+    match parking {
+        Parking::For(span) => (Awaited::Time, Some(now + span)),
+        Parking::Until(moment) => (Awaited::Time, Some(moment)),
+        Parking::Signal(key) => (Awaited::Signal { key }, until),
+        Parking::Approval(message) => (Awaited::Approval { message, decision: None }, until),
+    }
+}
+
+/// What the end of a wait means.
+fn outcome(control: &Control, over: Over, now: Timestamp) -> Outcome {
+    match (control, over) {
+        (_, Over::Time) => Ok(None),
+        (_, Over::Signal(_, value)) => Ok(Some(Output::Inline(value))),
+        (Control::Approval(approval), Over::Decision(decision)) => decided(approval, &decision),
+        (Control::Approval(approval), _) => unanswered(approval, now),
+        (Control::Wait(WaitFor { on_timeout: OnTimeout::Continue, .. }), _) => {
+            Ok(Some(Output::null()))
+        }
+        (control, _) => {
+            let bound = bound(control).unwrap_or_default();
+            let message = format!("nothing came within its timeout of {bound}");
+            Err(TaskError::new(ErrorClass::Timeout, message))
+        }
+    }
+}
+
+fn decided(approval: &Approval, decision: &Decision) -> Outcome {
+    let Decision { verdict, by, at, comment } = decision;
+    let said = comment.as_ref().map(|comment| format!(": {comment}")).unwrap_or_default();
+    if *verdict == Verdict::Rejected && approval.on_reject == OnReject::Fail {
+        let message = format!("rejected by {by}{said}");
+        return Err(TaskError::new(ErrorClass::Rejected, message));
+    }
+    let mut output = json!({ "approved": *verdict == Verdict::Approved, "by": by, "at": at });
+    if let Some(comment) = comment {
+        output["comment"] = json!(comment);
+    }
+    Ok(Some(Output::Inline(Json::from_value(&output))))
+}
+
+/// Nobody decided in time.
+fn unanswered(approval: &Approval, at: Timestamp) -> Outcome {
+    let bound = approval.timeout.unwrap_or_default();
+    let comment = format!("nobody decided within {bound}");
+    let output = |approved: bool| {
+        let output = json!({ "approved": approved, "at": at, "comment": comment });
+        Ok(Some(Output::Inline(Json::from_value(&output))))
+    };
+    match (approval.on_timeout, approval.on_reject) {
+        (OnSilence::Fail, _) => Err(TaskError::new(ErrorClass::Timeout, comment)),
+        (OnSilence::Approve, _) => output(true),
+        (OnSilence::Reject, OnReject::Continue) => output(false),
+        (OnSilence::Reject, OnReject::Fail) => {
+            let message = format!("rejected: {comment}");
+            Err(TaskError::new(ErrorClass::Rejected, message))
+        }
+    }
+}

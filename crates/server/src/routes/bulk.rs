@@ -1,0 +1,77 @@
+//! `POST /runs/bulk`: one action on many runs. `GET /runs/bulk/{id}`: how far it is.
+
+use crate::app::App;
+use crate::auth::who::{Operator, Viewer};
+use crate::bulk::filter::BulkBody;
+use crate::bulk::job::BulkView;
+use crate::config::Scope;
+use crate::extract::{Body, Path};
+use crate::idempotency::{IdempotencyKeyHeader, read};
+use crate::problem::{Code, Problem};
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use mainspring_core::time::Timestamp;
+use mainspring_core::view::shapes::{RunView, run_view};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use utoipa::ToSchema;
+
+/// What would be done.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct BulkPreview {
+    pub matched: u64,
+    /// The newest of them, at most 20.
+    pub first: Vec<RunView>,
+    /// Runs accepted from this moment on are not among them: said as `until` of the filter, it
+    /// keeps out what came since.
+    pub until: Timestamp,
+}
+
+/// Does something to all runs that a filter names.
+#[utoipa::path(post, path = "/runs/bulk", operation_id = "bulkRuns", tag = "runs",
+    params(IdempotencyKeyHeader), request_body = BulkBody,
+    responses((status = 202, body = BulkView, description = "it is at work"),
+        (status = 200, body = BulkPreview, description = "with `dry_run`: nothing was done")))]
+pub async fn start(
+    State(app): State<App>,
+    Operator(who): Operator,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let asked: BulkBody = body.json()?;
+    asked.check()?;
+    if asked.dry_run {
+        let meant = app.meant(&asked).await?;
+        let first = meant.first.iter().map(|(head, progress)| run_view(head, progress)).collect();
+        let (matched, until) = (meant.ids.len() as u64, meant.until);
+        return Ok(Json(BulkPreview { matched, first, until }).into_response());
+    }
+    if let Scope::OneRun(run) = app.config.scope {
+        let detail = format!("`mainspring run` is at work here, on run {run} and on nothing else");
+        return Err(Problem::new(Code::OneRun, detail));
+    }
+    let key = read(&headers)?.map(|key| (who.principal(), key, Sha256::digest(&body.bytes).into()));
+    let known = key.as_ref().map(|key| app.bulks.known(key)).transpose()?.flatten();
+    let bulk = match known {
+        Some(bulk) => bulk,
+        None => {
+            let meant = app.meant(&asked).await?;
+            app.begin_bulk((who, key), asked, meant.ids)?
+        }
+    };
+    Ok((StatusCode::ACCEPTED, Json(bulk.view())).into_response())
+}
+
+/// Shows how far a request on many runs has come. It is known for as long as the server lives.
+#[utoipa::path(get, path = "/runs/bulk/{bulk}", operation_id = "getBulk", tag = "runs",
+    params(("bulk" = String, Path, description = "`id` of the answer to the request")),
+    responses((status = 200, body = BulkView)))]
+pub async fn get(
+    State(app): State<App>,
+    Viewer(_): Viewer,
+    Path(id): Path<String>,
+) -> Result<Json<BulkView>, Problem> {
+    Ok(Json(app.bulks.get(&id)?.view()))
+}

@@ -1,0 +1,166 @@
+//! One action on many runs.
+
+use crate::rig::{NOOPS, Rig, request};
+use axum::http::{Method, StatusCode};
+use mainspring_core::kernel::record::Role;
+use mainspring_testkit::shaky::Fate;
+use serde_json::{Value, json};
+
+/// Nothing has room to run in a rig of its own.
+const WORK: &str = "name: p\ntasks: {a: {run: x}}\n";
+
+async fn begin(rig: &Rig, count: usize) {
+    assert!(rig.deploy(WORK).await.status.is_success());
+    for no in 0..count {
+        let body = format!(r#"{{"labels": {{"n": "{}"}}}}"#, no % 2);
+        assert!(rig.post("/workflows/p/runs", &body).await.status.is_success());
+    }
+}
+
+async fn over(rig: &Rig, begun: &Value) -> Value {
+    loop {
+        let path = format!("/runs/bulk/{}", begun["id"].as_str().unwrap());
+        let progress = rig.get(&path).await.json();
+        if progress["finished_at"].is_string() {
+            return progress;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn done(rig: &Rig, body: &Value) -> Value {
+    let begun = rig.post("/runs/bulk", &body.to_string()).await;
+    assert_eq!(begun.status, StatusCode::ACCEPTED, "{}", begun.text);
+    over(rig, &begun.json()).await
+}
+
+async fn count(rig: &Rig, query: &str) -> usize {
+    rig.get(&format!("/runs?limit=1000&{query}")).await.json()["items"].as_array().unwrap().len()
+}
+
+#[tokio::test]
+async fn a_preview_tells_and_does_nothing() {
+    let rig = Rig::new().await;
+    begin(&rig, 30).await;
+    let body = json!({"action": "cancel", "filter": {"workflow": "p"}, "dry_run": true});
+    let seen = rig.post("/runs/bulk", &body.to_string()).await;
+    assert_eq!(seen.status, StatusCode::OK, "{}", seen.text);
+    let seen = seen.json();
+    assert_eq!((&seen["matched"], seen["first"].as_array().unwrap().len()), (&30.into(), 20));
+    assert_eq!(count(&rig, "status=running").await, 30);
+}
+
+#[tokio::test]
+async fn every_action_is_carried_out_on_what_the_filter_names() {
+    let rig = Rig::new().await;
+    begin(&rig, 10).await;
+    rig.run().await;
+    let some = done(&rig, &json!({"action": "pause", "filter": {"label": ["n=1"]}})).await;
+    assert_eq!((&some["matched"], &some["done"]), (&5.into(), &5.into()), "{some}");
+    assert_eq!(count(&rig, "status=paused&label=n=1").await, 5);
+    let all = done(&rig, &json!({"action": "resume", "all": true})).await;
+    assert_eq!((&all["matched"], &all["done"]), (&5.into(), &5.into()), "{all}");
+    let all = done(&rig, &json!({"action": "cancel", "filter": {"workflow": "p"}})).await;
+    assert_eq!(all["done"], 10, "{all}");
+    let again = done(&rig, &json!({"action": "cancel", "filter": {"workflow": "p"}})).await;
+    assert_eq!(again["matched"], 0, "to repeat it is safe: {again}");
+    let body = json!({"action": "cancel", "filter": {"workflow": "p", "status": ["cancelled"]}});
+    let refused = done(&rig, &body).await;
+    assert_eq!((&refused["refused"], &refused["reasons"]["run_state"]), (&10.into(), &10.into()));
+    assert_eq!(refused["problems"][0]["code"], "run_state");
+    let retried = done(&rig, &json!({"action": "retry", "filter": {"label": ["n=0"]}})).await;
+    assert_eq!(retried["done"], 5, "{retried}");
+    let anew =
+        done(&rig, &json!({"action": "rerun", "filter": {"workflow": "w"}, "from": "b"})).await;
+    assert_eq!((&anew["matched"], &anew["done"]), (&1.into(), &1.into()), "{anew}");
+    assert_eq!(count(&rig, "workflow=w").await, 2, "and not those that it made itself");
+    let audit = rig.get("/audit?limit=1000").await.json();
+    let items = audit["items"].as_array().unwrap();
+    assert_eq!(items.iter().filter(|it| it["action"] == "run.cancel").count(), 10, "each");
+}
+
+#[tokio::test]
+async fn what_cannot_be_meant_is_refused() {
+    let rig = Rig::new().await;
+    let bad = [
+        json!({"action": "cancel"}),
+        json!({"action": "cancel", "filter": {}}),
+        json!({"action": "cancel", "filter": {"workflow": "p"}, "all": true}),
+        json!({"action": "cancel", "filter": {"status": []}}),
+        json!({"action": "cancel", "filter": {"status": ["over"]}}),
+        json!({"action": "cancel", "filter": {"since": "yesterday"}}),
+        json!({"action": "cancel", "filter": {"label": ["n"]}}),
+        json!({"action": "cancel", "filter": {"name": "p"}}),
+        json!({"action": "cancel", "all": true, "from": "a"}),
+        json!({"action": "delete", "all": true}),
+        json!({"filter": {"workflow": "p"}}),
+    ];
+    for body in bad {
+        let refused = rig.post("/runs/bulk", &body.to_string()).await;
+        assert_eq!(refused.code(), "bad_body", "{body}");
+    }
+    assert_eq!(rig.get("/runs/bulk/nobody").await.code(), "bulk_not_found");
+    let viewer = rig.token(Role::Viewer, None);
+    let bearer = format!("Bearer {viewer}");
+    let headers = [("content-type", "application/json"), ("authorization", bearer.as_str())];
+    let body = json!({"action": "cancel", "all": true}).to_string();
+    let refused = rig.ask(request(Method::POST, "/runs/bulk", &headers, body)).await;
+    assert_eq!(refused.code(), "forbidden");
+}
+
+#[tokio::test]
+async fn a_store_that_fails_meanwhile_keeps_it_waiting_and_nothing_is_done_twice() {
+    let rig = Rig::new().await;
+    rig.deploy(NOOPS).await;
+    for _ in 0..6 {
+        rig.post("/workflows/w/runs", "{}").await;
+    }
+    rig.store.next(&[Fate::Lost, Fate::Durable, Fate::DurableButReportedFailed]);
+    let anew = done(&rig, &json!({"action": "rerun", "filter": {"workflow": "w"}})).await;
+    assert_eq!((&anew["matched"], &anew["done"]), (&6.into(), &6.into()), "{anew}");
+    assert_eq!(count(&rig, "workflow=w").await, 12);
+}
+
+#[tokio::test]
+async fn the_same_request_is_the_same_work() {
+    let rig = Rig::new().await;
+    begin(&rig, 2).await;
+    let headers = [("content-type", "application/json"), ("idempotency-key", "k")];
+    let ask = async |body: Value| {
+        rig.ask(request(Method::POST, "/runs/bulk", &headers, body.to_string())).await
+    };
+    let first = ask(json!({"action": "cancel", "filter": {"workflow": "p"}})).await.json();
+    over(&rig, &first).await;
+    let again = ask(json!({"action": "cancel", "filter": {"workflow": "p"}})).await.json();
+    assert_eq!((&again["id"], &again["done"]), (&first["id"], &2.into()));
+    assert_eq!(ask(json!({"action": "pause", "all": true})).await.code(), "key_reused");
+}
+
+/// Whoever comes second while the first still looks for its runs starts nothing of its own.
+#[tokio::test]
+async fn the_same_request_at_the_same_time_is_the_same_work() {
+    let rig = Rig::new().await;
+    begin(&rig, 30).await;
+    let headers = [("content-type", "application/json"), ("idempotency-key", "k")];
+    let body = json!({"action": "cancel", "filter": {"workflow": "p"}}).to_string();
+    let ask = async || {
+        let asked = request(Method::POST, "/runs/bulk", &headers, body.clone());
+        rig.ask(asked).await.json()["id"].clone()
+    };
+    let (a, b, c, d) = tokio::join!(ask(), ask(), ask(), ask());
+    assert!(a.is_string() && [b, c, d].iter().all(|id| *id == a), "{a}");
+}
+
+/// What was not among those shown is not done: the preview says up to when it looked.
+#[tokio::test]
+async fn what_comes_after_a_preview_is_not_meant() {
+    let rig = Rig::new().await;
+    begin(&rig, 3).await;
+    let filter = json!({"workflow": "p"});
+    let body = json!({"action": "pause", "filter": filter, "dry_run": true});
+    let seen = rig.post("/runs/bulk", &body.to_string()).await.json();
+    begin(&rig, 2).await;
+    let filter = json!({"workflow": "p", "until": seen["until"]});
+    let all = done(&rig, &json!({"action": "pause", "filter": filter})).await;
+    assert_eq!(all["matched"], 3, "{all}");
+}

@@ -1,0 +1,2 @@
+-- The run that this one runs anew.
+alter table runs add column retry_of blob;

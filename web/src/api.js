@@ -1,0 +1,128 @@
+// Requests to the server. A failure is always a Problem: what happened, and what to do.
+
+import { signal } from './html.js';
+
+/** Who asks: not known yet, somebody, or nobody, and then the page asks for a token. */
+export const session = signal(/** @type {{ is: 'unknown' | 'closed' | 'open', name?: string, role?: string, expired?: boolean }} */ ({ is: 'unknown' }));
+
+export class Problem extends Error {
+  /**
+   * @param {string} title
+   * @param {string} detail
+   * @param {{ status?: number, code?: string, errors?: { path?: string, message: string, hint?: string }[] }} [more]
+   */
+  constructor(title, detail, { status = 0, code = '', errors = [] } = {}) {
+    super(detail || title);
+    this.title = title;
+    this.detail = detail;
+    this.status = status;
+    this.code = code;
+    this.errors = errors;
+  }
+}
+
+/**
+ * A path with its parts escaped.
+ * @param {TemplateStringsArray} strings
+ * @param {...(string | number)} parts
+ */
+export function path(strings, ...parts) {
+  return strings.reduce((text, piece, i) => text + encodeURIComponent(String(parts[i - 1])) + piece);
+}
+
+/** @param {Record<string, string | number | boolean | undefined | null>} values */
+export function query(values) {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  return given.length ? `?${new URLSearchParams(given.map(([key, value]) => [key, String(value)]))}` : '';
+}
+
+/**
+ * @param {string} url
+ * @param {RequestInit} [options]
+ */
+export async function request(url, options = {}) {
+  let response;
+  try {
+    response = await fetch(url, { credentials: 'same-origin', ...options });
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new Problem('The server does not answer', 'It may be restarting. The page goes on by itself as soon as it is back.', { code: 'unreachable' });
+  }
+  if (response.ok) return response;
+  throw await problem(response);
+}
+
+/** @param {Response} response */
+async function problem(response) {
+  const text = await response.text().catch(() => '');
+  /** @type {any} */
+  let told = {};
+  try {
+    told = JSON.parse(text);
+  } catch { /* a proxy in between answers in its own way: its status says enough */ }
+  if (response.status === 401 && session.value.is !== 'closed') {
+    session.value = { is: 'closed', expired: session.value.is === 'open' };
+  }
+  return new Problem(told.title ?? `The server answered ${response.status}`, told.detail ?? '', {
+    status: response.status, code: told.code, errors: told.errors,
+  });
+}
+
+/** @param {string} url @param {AbortSignal} [signal] */
+export async function get(url, signal) {
+  return (await request(url, { signal })).json();
+}
+
+/**
+ * @param {string} url
+ * @param {unknown} [body]
+ * @param {{ method?: string, key?: string }} [how] key: whatever is sent twice under it is done once
+ */
+export async function send(url, body, { method = 'POST', key } = {}) {
+  /** @type {Record<string, string>} */
+  const headers = {};
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  if (key !== undefined) headers['idempotency-key'] = key;
+  const response = await request(url, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+  return response.status === 204 ? undefined : response.json();
+}
+
+/**
+ * Names for what must be done once, however often it is sent: the same for the same body, another
+ * for another.
+ * @returns {(body: unknown) => string}
+ */
+export function onceKeys() {
+  let [last, key] = ['', ''];
+  return (body) => {
+    const text = JSON.stringify(body);
+    if (text !== last) {
+      last = text;
+      key = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    }
+    return key;
+  };
+}
+
+/** Learns who asks. */
+export async function introduce() {
+  const who = await get('/session');
+  session.value = { is: 'open', name: who.name, role: who.role };
+}
+
+/** Roles, each with what those before it may do. */
+const ROLES = ['viewer', 'operator', 'admin'];
+
+export const mayOperate = () => ROLES.indexOf(session.value.role ?? '') >= 1;
+
+/**
+ * Whether an approval is for whoever asks: its deciders are names, or roles with those above them.
+ * @param {string | string[] | undefined} by
+ */
+export function mayDecide(by) {
+  if (!mayOperate()) return false;
+  const deciders = by === undefined ? [] : [by].flat();
+  if (deciders.length === 0) return true;
+  const { name, role } = session.value;
+  return deciders.some((it) => it === name || (ROLES.includes(it) && ROLES.indexOf(role ?? '') >= ROLES.indexOf(it)));
+}

@@ -1,0 +1,191 @@
+// What a person may do to a run or a task, as far as it applies and the server has it.
+
+import { html, useState } from '../html.js';
+import { mayOperate, onceKeys, path, query, send } from '../api.js';
+import { tasksInSight } from '../book.js';
+import { go, to } from '../router.js';
+import { useKeys } from '../keys.js';
+import { isFinal, isSettled } from '../words.js';
+import { waitsFor } from '../why.js';
+import { counted, shown } from '../text.js';
+import { Dialog, say, Trouble } from './basics.js';
+import { Decide } from '../views/approvals.js';
+
+/** @typedef {import('../shapes.js').Run} Run */
+/** @typedef {import('../shapes.js').Task} Task */
+
+function useDoing() {
+  const [problem, setProblem] = useState(/** @type {any} */ (undefined));
+  const [busy, setBusy] = useState(false);
+  /** @param {() => Promise<unknown>} work @param {string} done */
+  const act = async (work, done) => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      await work();
+      say(done);
+      return true;
+    } catch (error) {
+      setProblem(error);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { problem, busy, act };
+}
+
+/** @param {{ run: Run }} props */
+export function RunActions({ run }) {
+  const { problem, busy, act } = useDoing();
+  const [asking, setAsking] = useState(/** @type {'' | 'cancel' | 'rerun' | 'signal'} */ (''));
+  const { status } = run;
+  const order = (/** @type {string} */ verb, /** @type {string} */ done) => act(() => send(path`/runs/${run.id}/${verb}`), done);
+  const can = {
+    pause: mayOperate() && (status === 'running' || status === 'pending'),
+    resume: mayOperate() && status === 'paused',
+    cancel: mayOperate() && !isFinal(status),
+    retry: mayOperate() && (status === 'failed' || status === 'cancelled'),
+    rerun: mayOperate() && isFinal(status),
+    signal: mayOperate() && !isFinal(status),
+  };
+  const pause = () => order('pause', 'Paused: what runs goes on, nothing new starts.');
+  const resume = () => order('resume', 'The run goes on.');
+  const retry = () => order('retry', 'What failed or was cancelled runs again.');
+  useKeys([
+    { keys: 'p', does: 'Pause or resume the run', act: () => void (can.pause ? pause() : resume()), when: () => can.pause || can.resume },
+    { keys: 'c', does: 'Cancel the run', act: () => setAsking('cancel'), when: () => can.cancel },
+    { keys: 'r', does: 'Retry what failed', act: () => void retry(), when: () => can.retry },
+  ]);
+  const close = () => setAsking('');
+  return html`<div class="actions" role="group" aria-label="Actions on the run">
+    ${can.retry && html`<button type="button" class="primary" disabled=${busy} onClick=${retry}>Retry what ${status === 'failed' ? 'failed' : 'was cancelled'}</button>`}
+    ${can.resume && html`<button type="button" class="primary" disabled=${busy} onClick=${resume}>Resume</button>`}
+    ${can.pause && html`<button type="button" disabled=${busy} onClick=${pause}>Pause</button>`}
+    ${can.rerun && html`<button type="button" disabled=${busy} onClick=${() => setAsking('rerun')}>Run again…</button>`}
+    ${can.signal && html`<button type="button" disabled=${busy} onClick=${() => setAsking('signal')}>Signal…</button>`}
+    ${can.cancel && html`<button type="button" class="danger" disabled=${busy} onClick=${() => setAsking('cancel')}>Cancel…</button>`}
+  </div>
+  ${problem && html`<${Trouble} problem=${problem} />`}
+  ${asking === 'cancel' && html`<${CancelDialog} what="run" live=${run.tasks.running ?? 0} isCancelling=${status === 'cancelling'} close=${close}
+    cancel=${(/** @type {boolean} */ force) => send(path`/runs/${run.id}/cancel` + query({ force: force || undefined }))} />`}
+  ${asking === 'rerun' && html`<${RerunDialog} run=${run} close=${close} />`}
+  ${asking === 'signal' && html`<${SignalDialog} run=${run.id} close=${close} />`}`;
+}
+
+/** @param {{ what: string, live: number, isCancelling?: boolean, close: () => void, cancel: (force: boolean) => Promise<unknown> }} props */
+function CancelDialog({ what, live, isCancelling, close, cancel }) {
+  const { problem, busy, act } = useDoing();
+  const [force, setForce] = useState(false);
+  const submit = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (await act(() => cancel(force), force ? `The ${what} was given up.` : `The ${what} is being cancelled.`)) close();
+  };
+  return html`<${Dialog} title=${`Cancel the ${what}?`} close=${close}><form onSubmit=${submit}>
+    <p>${isCancelling ? 'It is being cancelled already: what still runs is being stopped.' : `${live > 0 ? `${counted(live, 'task')} at work ${live === 1 ? 'is' : 'are'} stopped; nothing` : 'Nothing'} new starts. A retry can take it up again later.`}</p>
+    <label class="check"><input type="checkbox" checked=${force} onChange=${(/** @type {any} */ event) => setForce(event.target.checked)} /> Do not wait until the work is gone: record it as abandoned</label>
+    ${problem && html`<${Trouble} problem=${problem} />`}
+    <div class="dialog-tools"><button type="button" onClick=${close}>Leave it</button><button type="submit" class="danger" autofocus disabled=${busy}>Cancel the ${what}</button></div></form><//>`;
+}
+
+/** @param {{ run: Run, from?: string, close: () => void }} props from: the task to begin at, as long as nobody says another */
+function RerunDialog({ run, from = '', close }) {
+  const { problem, busy, act } = useDoing();
+  const [start, setStart] = useState(from);
+  const [version, setVersion] = useState('same');
+  const [once] = useState(onceKeys);
+  const submit = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    let made = '';
+    const body = { ...(start ? { from: start } : {}), version };
+    const isDone = await act(async () => { made = (await send(path`/runs/${run.id}/rerun`, body, { key: once(body) })).id; }, 'A new run with the same input has been started.');
+    if (!isDone) return;
+    close();
+    go(to.run(made));
+  };
+  return html`<${Dialog} title=${from ? `Run again from ${shown(from)}` : 'Run again'} close=${close}><form onSubmit=${submit}>
+    <p>A new run with the same input; this one stays as it is. With a task to begin at, that and everything below it runs again, and what else had succeeded is taken over.</p>
+    <label for="from">Begin at this task (empty: from the start)</label><input id="from" list="from-names" autofocus autocomplete="off" value=${start} onInput=${(/** @type {any} */ event) => setStart(event.target.value.trim())} />
+    <datalist id="from-names">${tasksInSight().slice(0, 500).map((name) => html`<option key=${name} value=${name}></option>`)}</datalist>
+    <label for="version">Version</label><select id="version" value=${version} onChange=${(/** @type {any} */ event) => setVersion(event.target.value)}><option value="same">the same, ${run.version}</option><option value="latest">the latest</option></select>
+    ${problem && html`<${Trouble} problem=${problem} />`}
+    <div class="dialog-tools"><button type="button" onClick=${close}>Not now</button><button type="submit" class="primary" disabled=${busy}>Run again</button></div></form><//>`;
+}
+
+/** @param {{ run: string, signal?: string, close: () => void }} props */
+export function SignalDialog({ run, signal = '', close }) {
+  const { problem, busy, act } = useDoing();
+  const [key, setKey] = useState(signal);
+  const [text, setText] = useState('');
+  const [wrong, setWrong] = useState('');
+  const [once] = useState(onceKeys);
+  const submit = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    let value = null;
+    try {
+      value = text.trim() ? JSON.parse(text) : null;
+      setWrong('');
+    } catch (error) {
+      setWrong(`This is no JSON: ${/** @type {Error} */ (error).message}. A text stands in double quotes.`);
+      return;
+    }
+    if (await act(() => send(path`/runs/${run}/signal`, { key, value }, { key: once({ key, value }) }), `The signal ${key} was sent.`)) close();
+  };
+  return html`<${Dialog} title="Send a signal" close=${close}><form onSubmit=${submit}>
+    <p>A key and a value for a task that waits for it now or will wait for it later.</p>
+    <label for="key">Key</label><input id="key" required autofocus=${!signal} value=${key} onInput=${(/** @type {any} */ event) => setKey(event.target.value)} />
+    <label for="value">Value, as JSON (empty: null)</label><textarea id="value" rows="4" autofocus=${Boolean(signal)} spellcheck=${false} aria-describedby="value-wrong" value=${text} onInput=${(/** @type {any} */ event) => setText(event.target.value)}></textarea>
+    <p id="value-wrong" class="field-wrong" role="alert">${wrong}</p>
+    ${problem && html`<${Trouble} problem=${problem} />`}
+    <div class="dialog-tools"><button type="button" onClick=${close}>Not now</button><button type="submit" class="primary" disabled=${busy}>Send</button></div></form><//>`;
+}
+
+/** @param {{ run: Run | undefined, task: Task, index?: number, done: () => void }} props */
+export function TaskActions({ run, task, index, done }) {
+  const { problem, busy, act } = useDoing();
+  const [asking, setAsking] = useState(/** @type {'' | 'cancel' | 'rerun' | 'signal'} */ (''));
+  const id = run?.id ?? '';
+  const name = `${task.name}${index === undefined ? '' : `[${index}]`}`;
+  const where = (/** @type {string} */ verb, /** @type {any} */ more = {}) => path`/runs/${id}/tasks/${task.name}/${verb}` + query({ index, ...more });
+  const order = async (/** @type {string} */ verb, /** @type {string} */ said) => {
+    if (await act(() => send(where(verb)), said)) done();
+  };
+  const settled = isSettled(task.status);
+  const parked = waitsFor(task);
+  const may = mayOperate() && run !== undefined;
+  const can = {
+    retry: may && (task.status === 'failed' || task.status === 'cancelled'),
+    resume: may && Boolean(task.held),
+    pause: may && !settled && !task.held,
+    cancel: may && !settled,
+    rerun: may && index === undefined && isFinal(run?.status ?? ''),
+    approve: may && parked?.kind === 'approval' && !parked.decided,
+    signal: may && parked?.kind === 'signal',
+  };
+  // Without an index it is for all instances that wait.
+  const askedAll = index === undefined && task.kind === 'approval' ? task.instances?.waiting ?? 0 : 0;
+  const retry = () => order('retry', `${name} runs again.`);
+  const pause = () => order('pause', `${name} is held.`);
+  const resume = () => order('resume', `${name} goes on.`);
+  useKeys([
+    { keys: 'p', does: 'Hold the task, or let it go on', act: () => void (can.pause ? pause() : resume()), when: () => can.pause || can.resume },
+    { keys: 'c', does: 'Cancel the task', act: () => setAsking('cancel'), when: () => can.cancel },
+    { keys: 'r', does: 'Retry the task', act: () => void retry(), when: () => can.retry },
+  ]);
+  const close = () => setAsking('');
+  return html`<div class="actions" role="group" aria-label="Actions on the task">
+    ${can.approve && html`<${Decide} approval=${{ run: id, task: task.name, index, message: parked?.message ?? '', by: parked?.by }} done=${done} />`}
+    ${may && askedAll > 0 && html`<${Decide} approval=${{ run: id, task: task.name, message: `All ${askedAll} instances that wait` }} all done=${done} />`}
+    ${can.retry && html`<button type="button" class="primary" disabled=${busy} onClick=${retry}>Retry</button>`}
+    ${can.resume && html`<button type="button" class="primary" disabled=${busy} onClick=${resume}>Resume</button>`}
+    ${can.signal && html`<button type="button" class="primary" disabled=${busy} onClick=${() => setAsking('signal')}>Send the signal…</button>`}
+    ${can.pause && html`<button type="button" disabled=${busy} onClick=${pause}>Hold</button>`}
+    ${can.rerun && html`<button type="button" disabled=${busy} onClick=${() => setAsking('rerun')}>Run again from here…</button>`}
+    ${can.cancel && html`<button type="button" class="danger" disabled=${busy} onClick=${() => setAsking('cancel')}>Cancel…</button>`}
+  </div>
+  ${problem && html`<${Trouble} problem=${problem} />`}
+  ${asking === 'cancel' && html`<${CancelDialog} what=${`task ${shown(name)}`} live=${0} isCancelling=${task.stopping === 'cancel'} close=${close}
+    cancel=${async (/** @type {boolean} */ force) => { await send(where('cancel', { force: force || undefined })); done(); }} />`}
+  ${asking === 'rerun' && run && html`<${RerunDialog} run=${run} from=${task.name} close=${close} />`}
+  ${asking === 'signal' && html`<${SignalDialog} run=${id} signal=${parked?.signal ?? ''} close=${close} />`}`;
+}

@@ -1,0 +1,168 @@
+// A workflow as a graph, with the states of a run where there is one.
+
+import { html, useEffect, useMemo, useRef, useState } from '../html.js';
+import { draw } from '../layout.js';
+import { isNarrow } from '../room.js';
+import { duration, moment, now } from '../time.js';
+import { counted, number, shown } from '../text.js';
+import { isLive, tone, word, worst } from '../words.js';
+import { Loading } from './basics.js';
+import { Counts, Shape } from './state.js';
+
+/** @typedef {import('../shapes.js').GraphTask} GraphTask */
+/** @typedef {import('../shapes.js').Task} Task */
+/** @typedef {import('../fold.js').FoldedNode} FoldedNode */
+/** @typedef {{ x: number, y: number }} Point */
+
+const WIDTH = 208;
+/** Two fit side by side on a phone. */
+const WIDTH_NARROW = 158;
+const HEIGHT = 52;
+const SCALE_MIN = 0.25;
+/** Smaller than this nobody reads: one scrolls instead, unless one asks for all of it. */
+const SCALE_READ = 0.75;
+
+/**
+ * @param {{ tasks: GraphTask[], stateOf?: (name: string) => Task | undefined, hrefOf: (name: string) => string | undefined, openFold: (node: FoldedNode) => void }} props
+ */
+export function Graph({ tasks, stateOf, hrefOf, openFold }) {
+  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const nodeWidth = isNarrow.value ? WIDTH_NARROW : WIDTH;
+  const [drawing, setDrawing] = useState(/** @type {import('../layout-worker.js').Drawing | undefined} */ (undefined));
+  const [scale, setScale] = useState(1);
+  const fit = (/** @type {import('../layout-worker.js').Drawing | undefined} */ size, /** @type {number} */ least) => {
+    if (!size || !box.current) return;
+    const across = (box.current.clientWidth - 10) / size.width;
+    // Its height follows what is in it, up to where it would leave the screen.
+    const down = (parseFloat(getComputedStyle(box.current).maxHeight) - 10) / size.height || 1;
+    setScale(Math.max(least, Math.min(1, across, isNarrow.peek() ? 1 : down)));
+  };
+  useEffect(() => {
+    let isWanted = true;
+    const room = isNarrow.value ? box.current?.clientWidth : undefined;
+    draw({ tasks, room, width: nodeWidth, height: HEIGHT }).then((it) => {
+      if (!isWanted) return;
+      setDrawing(it);
+      fit(it, SCALE_READ);
+    });
+    return () => { isWanted = false; };
+  }, [tasks, isNarrow.value]);
+  // What went wrong, or else what goes on, or the beginning, is in sight from the start.
+  useEffect(() => {
+    const it = box.current;
+    const node = it?.querySelector('.is-failed') ?? it?.querySelector('.is-running, .is-dispatched, .is-waiting') ?? it?.querySelector('.node');
+    if (!it || !node) return;
+    const [outer, inner] = [it.getBoundingClientRect(), node.getBoundingClientRect()];
+    if (inner.right > outer.right) it.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
+    if (inner.bottom > outer.bottom) it.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
+  }, [drawing]);
+  const zoom = (/** @type {number} */ by) => setScale(Math.max(SCALE_MIN, Math.min(2, scale * by)));
+  if (!drawing) return html`<div class="graph" ref=${box}><${Loading} label="Drawing" /></div>`;
+  const { nodes, width, height, direction } = drawing;
+  const isFolded = nodes.some((node) => node.names.length > 1);
+  return html`<div class="graph-tools"><span class="muted">${counted(tasks.length, 'task')}${isFolded ? ', folded to be taken in at once: a stack opens as a table' : ''}</span><span class="spread"></span>
+      <div role="group" aria-label="Zoom"><button type="button" aria-label="Smaller" onClick=${() => zoom(0.8)}>−</button><button type="button" onClick=${() => fit(drawing, SCALE_MIN)}>Fit</button><button type="button" aria-label="Larger" onClick=${() => zoom(1.25)}>+</button></div></div>
+    <div class="graph" ref=${box} tabindex="0" role="region" aria-label="Graph of the tasks">
+      <div class="graph-space" style=${{ width: `${width * scale}px`, height: `${height * scale}px` }}>
+        <div class="graph-scaled" style=${{ width: `${width}px`, height: `${height}px`, transform: `scale(${scale})` }}>
+          <${Edges} drawing=${drawing} stateOf=${stateOf} direction=${direction} nodeWidth=${nodeWidth} />
+          <ul class="nodes">${nodes.map((node) => html`<li key=${node.id} style=${{ left: `${node.x - nodeWidth / 2}px`, top: `${node.y - HEIGHT / 2}px`, width: `${nodeWidth}px`, height: `${HEIGHT}px` }}>
+            ${node.names.length > 1 ? html`<${Stack} node=${node} stateOf=${stateOf} open=${openFold} />` : html`<${One} node=${node} stateOf=${stateOf} href=${hrefOf(node.id)} />`}</li>`)}</ul>
+        </div>
+      </div>
+    </div>`;
+}
+
+/** @param {{ drawing: import('../layout-worker.js').Drawing, stateOf?: (name: string) => Task | undefined, direction: string, nodeWidth: number }} props */
+function Edges({ drawing, stateOf, direction, nodeWidth }) {
+  const { nodes, edges, width, height } = drawing;
+  const places = useMemo(() => new Map(nodes.map((node) => [node.id, node])), [nodes]);
+  return html`<svg class="edges" width=${width} height=${height} aria-hidden="true">
+    <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path d="M0 0 8 4 0 8z" class="arrow" /></marker></defs>
+    ${edges.map((edge) => {
+      const [from, to] = [places.get(edge.from), places.get(edge.to)];
+      if (!from || !to) return null;
+      const { points } = edge;
+      const isDone = stateOf?.(edge.from)?.status === 'success';
+      const middle = points[Math.floor(points.length / 2)];
+      const isPlain = edge.when === 'merged' || edge.when === 'success';
+      return html`<g key=${`${edge.from} ${edge.to}`}><path d=${curve(ends(points, [from, to], direction, nodeWidth), direction)} class=${`edge ${isPlain ? '' : 'dashed'} ${isDone ? 'done' : ''}`} marker-end="url(#arrow)" />
+        ${!isPlain && html`<text x=${middle.x} y=${middle.y - 4} class="edge-label">${edge.when}</text>`}</g>`;
+    })}
+  </svg>`;
+}
+
+/**
+ * An edge leaves a node on one side and comes in on the other, in the middle.
+ * @param {Point[]} points @param {[Point, Point]} nodes @param {string} direction @param {number} nodeWidth
+ */
+function ends(points, [from, to], direction, nodeWidth) {
+  const inner = points.slice(1, -1);
+  const step = direction === 'LR' ? { x: nodeWidth / 2, y: 0 } : { x: 0, y: HEIGHT / 2 };
+  // A point right beside a node would make a kink.
+  const between = inner.length > 1 ? inner : [];
+  return [{ x: from.x + step.x, y: from.y + step.y }, ...between, { x: to.x - step.x, y: to.y - step.y }];
+}
+
+/** @param {Point[]} points @param {string} direction */
+function curve(points, direction) {
+  const [first, ...rest] = points;
+  let at = first;
+  let d = `M${first.x} ${first.y}`;
+  for (const point of rest) {
+    const middle = direction === 'LR' ? (at.x + point.x) / 2 : (at.y + point.y) / 2;
+    d += direction === 'LR' ? `C${middle} ${at.y} ${middle} ${point.y} ${point.x} ${point.y}` : `C${at.x} ${middle} ${point.x} ${middle} ${point.x} ${point.y}`;
+    at = point;
+  }
+  return d;
+}
+
+/** @param {{ node: FoldedNode, stateOf?: (name: string) => Task | undefined, href?: string }} props */
+function One({ node, stateOf, href }) {
+  const task = stateOf?.(node.id);
+  const about = /** @type {GraphTask} */ (node.task);
+  const notes = [about?.fan_out, about?.condition ? `if ${about.condition}` : '', about?.tier ? `tier ${about.tier}` : '', about?.on_failure === 'run' ? 'finally' : '', about?.allow_failure ? 'may fail' : ''].filter(Boolean).join(' · ');
+  const status = task?.status;
+  const inside = html`${status && html`<${Shape} status=${status} />`}
+    <span class="node-name"><bdi>${shown(node.id)}</bdi></span>
+    <span class="node-note">${task ? html`<${Note} task=${task} />` : shown(notes || about?.kind || '')}</span>
+    ${task?.instances && html`<${Counts} counts=${rest(task.instances)} label="Instances" words=${false} />`}`;
+  const title = [node.id, about?.description, notes].filter(Boolean).join('\n');
+  const classes = `node ${status ? `tone-${tone(status)} is-${status}` : ''} ${about?.fan_out ? 'stacked' : ''}`;
+  return href ? html`<a class=${classes} href=${href} title=${shown(title)}>${inside}</a>` : html`<div class=${classes} title=${shown(title)}>${inside}</div>`;
+}
+
+/** @param {Record<string, number>} instances */
+const rest = ({ total: _, ...counts }) => counts;
+
+/** @param {{ task: Task }} props */
+function Note({ task }) {
+  const parts = [word(task.status)];
+  if (task.instances) parts[0] = `${number(task.instances.success ?? 0)} of ${number(task.instances.total ?? 0)}`;
+  if (task.attempt > 1) parts.push(`attempt ${task.attempt}`);
+  if (task.held && task.status !== 'paused') parts.push('held');
+  if (task.started_at) {
+    const end = task.finished_at ? moment(task.finished_at) : isLive(task.status) ? now.value : NaN;
+    if (!Number.isNaN(end)) parts.push(duration(end - moment(task.started_at)));
+  }
+  return html`${parts.join(' · ')}`;
+}
+
+/** @param {{ node: FoldedNode, stateOf?: (name: string) => Task | undefined, open: (node: FoldedNode) => void }} props */
+function Stack({ node, stateOf, open }) {
+  /** @type {Record<string, number>} */
+  const counts = {};
+  for (const name of node.names) {
+    const status = stateOf?.(name)?.status;
+    if (status) counts[status] = (counts[status] ?? 0) + 1;
+  }
+  const hasStates = Object.keys(counts).length > 0;
+  const status = worst(counts);
+  const said = { twins: 'side by side', chain: 'in a row', layer: 'in this layer', task: '' }[node.kind];
+  return html`<button type="button" class=${`node stacked fold ${hasStates ? `tone-${tone(status)} is-${status}` : ''}`} onClick=${() => open(node)} title=${shown(node.names.slice(0, 20).join(', '))}>
+    ${hasStates && html`<${Shape} status=${status} />`}
+    <span class="node-name">${counted(node.names.length, 'task')}</span>
+    <span class="node-note">${said}, from <bdi>${shown(node.names[0])}</bdi></span>
+    ${hasStates && html`<${Counts} counts=${counts} label="Tasks" words=${false} />`}
+  </button>`;
+}

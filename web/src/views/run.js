@@ -1,0 +1,134 @@
+// One run: how it stands, what is wrong, and everything in it.
+
+import { html, useEffect, useMemo, useState } from '../html.js';
+import { get, path, query, request } from '../api.js';
+import { approvals } from '../approvals.js';
+import { useBook } from '../book.js';
+import { useRunGraph } from '../graphs.js';
+import { place, setQuery, to } from '../router.js';
+import { counted, number, shown, shortened, terminalPieces } from '../text.js';
+import { hasLog, isFinal } from '../words.js';
+import { Ago, Copy, Empty, Fact, Labels, Loading, Panel, Tabs, Took, Trouble } from '../parts/basics.js';
+import { RunActions } from '../parts/actions.js';
+import { Counts, State } from '../parts/state.js';
+import { Graph } from '../parts/graph.js';
+import { TaskTable } from '../parts/tasktable.js';
+import { Timeline } from '../parts/timeline.js';
+import { Payload } from '../parts/payload.js';
+import { shortId } from '../parts/runlist.js';
+import { Decide } from './approvals.js';
+
+/** @typedef {import('../shapes.js').Run} Run */
+/** @typedef {import('../shapes.js').Task} Task */
+
+const WRONG_MAX = 3;
+/** Lines of a log that say what went wrong, mostly. */
+const TAIL = 5;
+
+/** @param {{ id: string }} props */
+export function RunView({ id }) {
+  const { book, again } = useBook(id);
+  const { run } = book;
+  const graph = useRunGraph(run);
+  const tasks = useMemo(() => [...book.tasks.values()], [book.edition]);
+  const needs = useMemo(() => new Map(graph.tasks?.map((task) => [task.name, task.depends_on])), [graph.tasks]);
+  useEffect(() => { document.title = run ? `${run.status}: ${run.workflow} · Mainspring` : 'Run · Mainspring'; }, [run?.status, run?.workflow]);
+  if (!run) return html`<main id="main" tabindex="-1"><h1>Run</h1>${book.problem ? html`<${Trouble} problem=${book.problem} again=${again} /><p>It may have been removed after its time: <a href=${to.runs()}>all runs</a></p>` : html`<${Loading} />`}</main>`;
+  const find = (/** @type {string} */ name) => book.tasks.get(name);
+  const needsOf = (/** @type {string} */ name) => needs.get(name);
+  return html`<main id="main" tabindex="-1">
+    <${Head} run=${run} />
+    ${book.problem && html`<${Trouble} problem=${book.problem} again=${again} />`}
+    <${Counts} counts=${book.counts()} label="Tasks" hrefOf=${(/** @type {string} */ status) => to.run(id, 'tasks', status)} />
+    <${Wrong} run=${run} tasks=${tasks} />
+    <${Body} run=${run} book=${book} tasks=${tasks} graph=${graph} find=${find} needsOf=${needsOf} />
+  </main>`;
+}
+
+/** @param {{ run: Run }} props */
+function Head({ run }) {
+  return html`<nav class="crumbs" aria-label="Where this is"><a href=${to.workflows()}>Workflows</a> / <a href=${to.workflow(run.workflow)}><bdi>${shown(run.workflow)}</bdi></a> / <span class="mono">${shortId(run.id)}</span></nav>
+    <div class="head"><h1><bdi>${shown(run.workflow)}</bdi></h1><${State} status=${run.status} /><span class="spread"></span><${RunActions} run=${run} /></div>
+    <dl class="facts">
+      <${Fact} name="Run" className="wide"><span class="mono id">${run.id}</span> <${Copy} text=${run.id} what="the id of the run" /><//>
+      <${Fact} name="Started"><${Ago} at=${run.started_at ?? run.created_at} /> by <bdi>${shown(run.triggered_by)}</bdi><//>
+      <${Fact} name=${isFinal(run.status) ? 'Took' : 'Running for'}><${Took} from=${run.started_at ?? run.created_at} to=${run.finished_at} /><//>
+      <${Fact} name="Version"><a href=${to.workflow(run.workflow, 'versions')}>${run.version}</a><//>
+      ${run.priority !== 0 && html`<${Fact} name="Priority">${run.priority}<//>`}
+      ${run.held && html`<${Fact} name="Paused by"><bdi>${shown(run.held.by ?? 'somebody')}</bdi><//>`}
+      ${run.parent && html`<${Fact} name="Child of"><a class="mono" href=${to.run(run.parent)}>${shortId(run.parent)}</a><//>`}
+      ${run.retry_of && html`<${Fact} name="Runs anew"><a class="mono" href=${to.run(run.retry_of)}>${shortId(run.retry_of)}</a><//>`}
+      ${Object.keys(run.labels).length > 0 && html`<${Fact} name="Labels"><${Labels} labels=${run.labels} /><//>`}
+    </dl>`;
+}
+
+/** What went wrong, and what waits for a person, before anything else. @param {{ run: Run, tasks: Task[] }} props */
+function Wrong({ run, tasks }) {
+  const failed = tasks.filter((task) => task.status === 'failed');
+  const asked = (approvals.value ?? []).filter((it) => it.run === run.id && !it.decided);
+  if (!run.error && failed.length + asked.length === 0) return null;
+  return html`<div class="callouts">${run.error && failed.length === 0 && html`<div class="trouble tone-failed"><strong>${shown(run.error.message ?? run.error.class)}</strong></div>`}
+    ${failed.slice(0, WRONG_MAX).map((task) => html`<${Failure} key=${`${task.name} ${task.attempt}`} run=${run} task=${task} />`)}
+    ${asked.slice(0, WRONG_MAX).map((it) => html`<div key=${`${it.task} ${it.index}`} class="callout tone-waiting"><div><strong><a href=${to.task(run.id, it.task, it.index)}><bdi>${shown(it.task)}</bdi>${it.index === undefined ? '' : `[${it.index}]`}</a> waits for an approval:</strong> <bdi>${shown(it.message)}</bdi></div><div class="actions"><${Decide} approval=${it} /></div></div>`)}
+    </div>
+    ${(failed.length > WRONG_MAX || asked.length > WRONG_MAX) && html`<p class="more-links">${failed.length > WRONG_MAX && html`<a href=${to.run(run.id, 'tasks', 'failed')}>${number(failed.length - WRONG_MAX)} more failed</a>`}
+      ${asked.length > WRONG_MAX && html`<a href=${to.approvals()}>${number(asked.length - WRONG_MAX)} more wait for an approval</a>`}</p>`}`;
+}
+
+/**
+ * The last lines of what failed; of a fan-out, of the first instance that did.
+ * @param {string} run @param {Task} task
+ */
+async function lastWords(run, task) {
+  const at = path`/runs/${run}/tasks/${task.name}`;
+  const first = task.count === undefined ? undefined : (await get(`${at}/instances${query({ status: 'failed', limit: 1 })}`)).items[0];
+  if (task.count !== undefined && !first) return { lines: [] };
+  const response = await request(`${at}/logs${query({ index: first?.index, tail: TAIL })}`);
+  return { index: first?.index, message: first?.error?.message, lines: (await response.text()).split('\n').filter(Boolean).slice(-TAIL) };
+}
+
+/** @param {{ run: Run, task: Task }} props */
+function Failure({ run, task }) {
+  const [told, setTold] = useState(/** @type {{ index?: number, message?: string, lines: string[] }} */ ({ lines: [] }));
+  useEffect(() => {
+    if (hasLog(task.kind)) lastWords(run.id, task).then(setTold, () => {});
+  }, [run.id, task.name, task.attempt]);
+  const tries = task.attempt > 1 && task.count === undefined ? ` on attempt ${task.attempt}` : '';
+  const { index, message, lines } = told;
+  return html`<div class="callout tone-failed">
+    <div><strong><a href=${to.task(run.id, task.name)}><bdi>${shown(task.name)}</bdi></a> failed${tries}:</strong> ${shortened(task.error?.message ?? task.reason ?? '', 500)}${task.instances ? ` (${counted(task.instances.failed ?? 0, 'instance')} of ${number(task.instances.total)})` : ''}</div>
+    ${index !== undefined && html`<div><a href=${to.task(run.id, task.name, index)}><bdi>${shown(task.name)}</bdi>[${index}]</a>, the first of them: ${shortened(message ?? '', 500)}</div>`}
+    ${lines.length > 0 && html`<pre class="tail" tabindex="0" role="region" aria-label=${`Last lines of ${task.name}`}>${lines.map((line) => html`<div>${terminalPieces(line.slice(0, 500)).map((piece) => html`<span class=${piece.style}>${piece.text}</span>`)}</div>`)}</pre>`}
+  </div>`;
+}
+
+/**
+ * @param {{ run: Run, book: import('../book.js').Book, tasks: Task[], graph: { tasks?: import('../shapes.js').GraphTask[], problem?: any },
+ *   find: (name: string) => Task | undefined, needsOf: (name: string) => { task: string, when: string }[] | undefined }} props
+ */
+function Body({ run, book, tasks, graph, find, needsOf }) {
+  const [within, setWithin] = useState(/** @type {{ label: string, names: Set<string> } | undefined} */ (undefined));
+  const tabs = [{ id: 'graph', label: 'Graph' }, { id: 'timeline', label: 'Timeline' }, { id: 'tasks', label: 'Tasks' }, { id: 'data', label: 'Input and output' }];
+  const asked = place.value.query.get('tab') ?? '';
+  const tab = tabs.some((it) => it.id === asked) ? asked : 'graph';
+  const openFold = (/** @type {import('../fold.js').FoldedNode} */ node) => {
+    setWithin({ label: `${counted(node.names.length, 'task')} from ${node.names[0]}`, names: new Set(node.names) });
+    setQuery({ tab: 'tasks' }, 'push');
+  };
+  return html`<${Tabs} label="Views of the run" tabs=${tabs} chosen=${tab} choose=${(/** @type {string} */ id) => setQuery({ tab: id, state: undefined })} />
+    <${Panel} id=${tab}>
+      ${!book.isWhole && tab !== 'data' && html`<${Loading} label=${`${number(book.tasks.size)} of ${number(run.tasks.total ?? 0)} tasks loaded`} />`}
+      ${tab === 'graph' && (graph.problem ? html`<${Trouble} problem=${graph.problem} />` : graph.tasks ? html`<${Graph} tasks=${graph.tasks} stateOf=${find} hrefOf=${(/** @type {string} */ name) => to.task(run.id, name)} openFold=${openFold} />` : html`<${Loading} />`)}
+      ${tab === 'timeline' && html`<${Timeline} run=${run} tasks=${tasks} edition=${book.edition} find=${find} needsOf=${needsOf} />`}
+      ${tab === 'tasks' && html`<${TaskTable} run=${run} tasks=${tasks} edition=${book.edition} find=${find} needsOf=${needsOf} within=${within} leave=${() => setWithin(undefined)} />`}
+      ${tab === 'data' && html`<${Data} run=${run} />`}
+    <//>`;
+}
+
+/** @param {{ run: Run }} props */
+function Data({ run }) {
+  const isEmpty = run.input === undefined || (typeof run.input === 'object' && run.input !== null && Object.keys(run.input).length === 0);
+  return html`<div class="columns"><section><h2>Input</h2>${isEmpty ? html`<${Empty} title="It was started without input." />` : html`<${Payload} value=${run.input} label="Input of the run" />`}</section>
+    <section><h2>Output</h2><${Payload} value=${run.output} blob=${run.output_blob} href=${path`/runs/${run.id}/output`} label="Output of the run"
+      none=${isFinal(run.status) ? 'Nothing: the workflow has no outputs, or the run did not succeed.' : 'Not yet: outputs are there when the run has succeeded.'} /></section></div>`;
+}

@@ -1,0 +1,85 @@
+// Runs, newest first, as many as one scrolls to.
+
+import { html, useEffect, useRef } from '../html.js';
+import { get, query } from '../api.js';
+import { place, setQuery, to } from '../router.js';
+import { Command, Empty, Loading, Trouble } from '../parts/basics.js';
+import { useLoaded } from '../parts/load.js';
+import { RunRows, withRun } from '../parts/runlist.js';
+import { Shape } from '../parts/state.js';
+import { RUN_STATES, word } from '../words.js';
+import { counted } from '../text.js';
+
+const PAGE = 100;
+/** A page that is left open on a busy server keeps so many; older ones are found by filters. */
+const KEPT_MAX = 10_000;
+
+/** @typedef {import('../shapes.js').Run} Run */
+/** @typedef {{ runs: Run[], next?: string }} Data */
+
+/** @param {Data} data @returns {Data} */
+const kept = (data) => (data.runs.length > KEPT_MAX ? { runs: data.runs.slice(0, KEPT_MAX) } : data);
+
+/** @param {{ workflow?: string }} props of one workflow, when it is shown within that */
+export function RunList({ workflow }) {
+  const asked = place.value.query;
+  const filter = {
+    status: asked.get('status') ?? '', workflow: workflow ?? asked.get('workflow') ?? '', label: asked.get('label') ?? '',
+  };
+  const states = filter.status ? filter.status.split(',') : [];
+  const isWanted = (/** @type {Run} */ run) => {
+    if (states.length && !states.includes(run.status)) return false;
+    if (filter.workflow && run.workflow !== filter.workflow) return false;
+    if (!filter.label) return true;
+    const [key, ...value] = filter.label.split('=');
+    return run.labels[key] === value.join('=');
+  };
+  const page = (/** @type {string | undefined} */ cursor, /** @type {AbortSignal | undefined} */ signal) => get(`/runs${query({ ...filter, limit: PAGE, cursor })}`, signal);
+  const loaded = useLoaded(async (signal) => {
+    const first = await page(undefined, signal);
+    return /** @type {Data} */ ({ runs: first.items, next: first.next_cursor });
+  }, { keys: [filter.status, filter.workflow, filter.label], hear: { run: (run, change) => change((data) => kept({ ...data, runs: withRun(data.runs, run, isWanted) })) } });
+  const more = useRef('');
+  const { data, problem } = loaded;
+  const near = data?.next ? async () => {
+    const cursor = /** @type {string} */ (data.next);
+    if (more.current === cursor) return;
+    more.current = cursor;
+    try {
+      const next = await page(cursor, undefined);
+      loaded.change((before) => ({ runs: [...before.runs, ...next.items.filter((/** @type {Run} */ run) => !before.runs.some((it) => it.id === run.id))], next: next.next_cursor }));
+    } catch {
+      more.current = '';
+    }
+  } : undefined;
+  const isFiltered = Boolean(filter.status || filter.label || (!workflow && filter.workflow));
+  const isNothing = data?.runs.length === 0 && !isFiltered;
+  return html`${!isNothing && html`<${Filter} states=${states} workflow=${workflow ? undefined : filter.workflow} label=${filter.label} />`}
+    ${problem && html`<${Trouble} problem=${problem} again=${loaded.again} />`}
+    ${!data && !problem && html`<${Loading} />`}
+    ${data && data.runs.length === 0 && (isFiltered
+      ? html`<${Empty} title="No run is like that."><button type="button" onClick=${() => setQuery({ status: '', workflow: '', label: '' })}>Show all</button><//>`
+      : html`<${Empty} title="Nothing has run yet."><p>Start one${workflow ? ' with the button above' : html` from a <a href=${to.workflows()}>workflow</a>`}, or on the command line:</p><${Command} name="trigger" args=${workflow ?? 'NAME'} /><//>`)}
+    ${data && data.runs.length > 0 && html`<${RunRows} runs=${data.runs} label="Runs" near=${near} one=${Boolean(workflow)} total=${data.next ? -1 : undefined} />
+      <p class="muted small-print">${counted(data.runs.length, 'run')}${data.next ? ' so far; more come as you scroll' : ''}</p>`}`;
+}
+
+/** @param {{ states: string[], workflow?: string, label: string }} props */
+function Filter({ states, workflow, label }) {
+  const toggle = (/** @type {string} */ status) => {
+    const next = states.includes(status) ? states.filter((it) => it !== status) : [...states, status];
+    setQuery({ status: next.join(',') });
+  };
+  const given = (/** @type {string} */ name) => (/** @type {any} */ event) => setQuery({ [name]: event.target.value.trim() });
+  return html`<div class="filters" role="group" aria-label="Filter">
+    ${RUN_STATES.map((status) => html`<button key=${status} type="button" class="chip" aria-pressed=${states.includes(status)} onClick=${() => toggle(status)}><${Shape} status=${status} />${word(status)}</button>`)}
+    <span class="spread"></span>
+    ${workflow !== undefined && html`<input type="search" class="filter" placeholder="Workflow" aria-label="Only runs of this workflow" value=${workflow} onChange=${given('workflow')} />`}
+    <input type="search" class="filter" placeholder="Label: key=value" aria-label="Only runs with this label, key=value" pattern="[^=]+=.*" value=${label} onChange=${given('label')} />
+  </div>`;
+}
+
+export function Runs() {
+  useEffect(() => { document.title = 'Runs · Mainspring'; }, []);
+  return html`<main id="main" tabindex="-1"><h1>Runs</h1><${RunList} /></main>`;
+}

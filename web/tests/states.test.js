@@ -1,0 +1,92 @@
+// Every state at once, long names, a fan-out that is half broken: nothing is cut off that matters,
+// nothing sticks out, and each task says why it does not run.
+
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { Browser, Server } from './harness.js';
+import { everything, GATED, LONG_NAME, NIGHTLY } from './fixtures.js';
+import { fits, isAccessible, isClean, picture, SIZES } from './look.js';
+
+let server;
+let browser;
+let run;
+let paused;
+
+before(async () => {
+  [server, browser] = await Promise.all([Server.start(), Browser.start()]);
+  await server.deploy(GATED);
+  await server.deploy(NIGHTLY);
+  for (const day of ['2026-11-14', '2026-11-15']) {
+    const { id } = await server.trigger('nightly-report', { input: { day } });
+    await server.reached(id, 'failed');
+    // The first is mended, the second is not.
+    if (day === '2026-11-15') continue;
+    await server.release('mended');
+    await server.post(`/runs/${id}/retry`);
+    await server.reached(id, 'success');
+    await rm(join(server.folder, 'mended'));
+  }
+  paused = (await server.trigger('gated')).id;
+  await server.post(`/runs/${paused}/pause`);
+  run = await everything(server);
+});
+after(async () => {
+  await browser?.stop();
+  await server?.stop();
+});
+
+const VIEWS = [
+  ['every-state', () => `/runs/${run}`, ['breaks failed:', 'no space left on device', 'asks waits for an approval:', LONG_NAME]],
+  ['every-state-tasks', () => `/runs/${run}?tab=tasks`, ['waits for the signal payment-received', 'held by anonymous', 'next try in', 'breaks failed before it', 'its condition was false', 'waits for a free place in tier']],
+  ['every-state-timeline', () => `/runs/${run}?tab=timeline`, ['waits for a person, a signal or a time', LONG_NAME]],
+  ['every-state-home', () => '/', ['Paused by anonymous', 'Is this what you wanted?', "task 'load' failed: exited with code 3", '1 run succeeded, 1 failed, 0 cancelled']],
+  ['every-state-workflows', () => '/workflows', ['everything-at-once', 'A description that goes on']],
+  ['every-state-runs', () => '/runs', ['OPS-12345']],
+  ['long-name', () => `/runs/${run}/tasks/${LONG_NAME}`, [LONG_NAME]],
+  ['half-broken', () => `/runs/${run}/tasks/each`, ['400 instances', 'exited with code 1', 'Go to']],
+];
+
+for (const size of SIZES) {
+  test(`every state at once, at ${size.name}`, async () => {
+    const page = await browser.page(server, size);
+    for (const [name, path, texts] of VIEWS) {
+      await page.open(path());
+      const isWide = size.viewport.width > 760;
+      for (const text of texts) await page.getByText(text).first().waitFor({ state: isWide ? 'visible' : 'attached' });
+      await isAccessible(page, `${name} at ${size.name}`, size.rules);
+      await fits(page, `${name} at ${size.name}`);
+      await picture(page, `${name}-${size.name}`);
+    }
+    isClean(page);
+    await page.context().close();
+  });
+}
+
+test('a paused run is taken up again from where it asks for attention', async () => {
+  const page = await browser.page(server);
+  await page.open('/');
+  await page.getByRole('listitem').filter({ hasText: 'Paused by anonymous' }).getByRole('button', { name: 'Resume' }).click();
+  await page.getByText('gated goes on.').waitFor();
+  await page.getByText('Paused by anonymous').waitFor({ state: 'detached' });
+  assert.equal((await server.api(`/runs/${paused}`)).status, 'running');
+  isClean(page);
+  await page.context().close();
+});
+
+test('instances are chosen by state, one is retried by itself', async () => {
+  const page = await browser.page(server);
+  await page.open(`/runs/${run}/tasks/each`);
+  await page.getByRole('button', { name: /failed/ }).click();
+  await page.getByRole('row', { name: /failed 4 / }).waitFor();
+  assert.equal(await page.getByRole('row', { name: /success/ }).count(), 0);
+  await page.getByRole('link', { name: '4', exact: true }).click();
+  await page.getByRole('heading', { name: 'each[4]' }).waitFor();
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await page.getByText('each[4] runs again.').waitFor();
+  await server.release('go-all');
+  await page.getByRole('button', { name: /Attempt 2/ }).waitFor();
+  isClean(page);
+  await page.context().close();
+});

@@ -1,0 +1,47 @@
+//! Breakages of what waits: when a wait is over, what it comes to, and who hears of it.
+
+use super::mutant::{Mutant, mutant};
+
+const PARK: &str = "crates/core/src/world/park.rs";
+const PARKED: &str = "crates/core/src/world/parked.rs";
+const SAID: &str = "crates/core/src/world/said.rs";
+
+#[rustfmt::skip] // One below the other, the passage and what takes its place.
+pub const MUTANTS: &[Mutant] = &[
+    mutant("rejection-goes-on", "a rejection fails its task unless it says otherwise", PARK, (
+        "*verdict == Verdict::Rejected && approval.on_reject == OnReject::Fail",
+        "*verdict == Verdict::Rejected && approval.on_reject == OnReject::Fail && false",
+    )),
+    mutant("rejection-approves", "a rejection never looks like an approval", PARK, (
+        "\"approved\": *verdict == Verdict::Approved",
+        "\"approved\": true",
+    )),
+    mutant("signal-taken-again", "no signal is taken twice by one task", PARK, (
+        "self.signals.get(key).filter(|signal| signal.number > taken)",
+        "self.signals.get(key).filter(|signal| signal.number >= taken)",
+    )),
+    mutant("held-wait-ends", "what comes while a task is held is kept", PARK, (
+        "        if self.is_held(task) {",
+        "        if self.is_held(task) && false {",
+    )),
+    mutant("sleep-cut-short", "a sleep takes its time", PARK, (
+        "            Awaited::Time => is_late.then_some(Over::Time),",
+        "            Awaited::Time => Some(Over::Time),",
+    )),
+    mutant("signal-not-kept", "a signal that nothing waits for is kept", SAID, (
+        "        run.signals.insert(Arc::clone(&row.key), row.clone());",
+        "        run.signals.remove(&row.key);",
+    )),
+    mutant("signal-not-stored", "a signal is durable", SAID, (
+        "        self.draft.add(Change::NewSignal(key, row));",
+        "        drop(row);",
+    )),
+    mutant("approval-listed-for-ever", "what is decided is not listed", PARKED, (
+        "            Parked::OnApproval(since) => draft.add(Change::UnlistApproval(place(since))),",
+        "            Parked::OnApproval(_) => {}",
+    )),
+    mutant("wait-not-indexed", "a signal finds what waits for it", PARKED, (
+        "            Parked::OnSignal(key) => drop(self.awaiting.insert((key, task))),",
+        "            Parked::OnSignal(_) => {}",
+    )),
+];
