@@ -165,6 +165,15 @@ impl<A> Cycle<A> {
         self.apply(now, reading.input, found, reading.ask)
     }
 
+    /// A run that is to be read because its time has come.
+    pub fn stirred(&mut self, now: Timestamp) -> Option<Box<Reading<A>>> {
+        let run = self.world.next_stirred(now)?;
+        match self.offer(now, Input::Rouse(run), None) {
+            Offered::Needs(reading) => Some(reading),
+            Offered::Taken => None,
+        }
+    }
+
     /// Nothing will come of a reading. Gives back whoever waits for it.
     pub fn give_up(&mut self, reading: Reading<A>) -> Option<A> {
         if reading.epoch == self.world.epoch() {
@@ -185,7 +194,7 @@ impl<A> Cycle<A> {
         found: Prefetched,
         ask: Option<A>,
     ) -> Offered<A> {
-        let again = is_command(&input).then(|| input.clone());
+        let again = reads_runs(&input).then(|| input.clone());
         let ended = ended(&input);
         let answer = self.world.apply(now, input, found);
         match (&answer, again, ended) {
@@ -266,13 +275,12 @@ impl<A> Cycle<A> {
 }
 
 /// Only these depend on a reading that may be outdated.
-fn is_command(input: &Input) -> bool {
+fn reads_runs(input: &Input) -> bool {
     match input {
-        Input::Command(_) => true,
-        Input::Recorded(_, input) => is_command(input),
+        Input::Command(_) | Input::Rouse(_) | Input::DeleteWorkflow(_) => true,
+        Input::Recorded(_, input) => reads_runs(input),
         Input::Deploy(_)
         | Input::Trigger(_)
-        | Input::DeleteWorkflow(_)
         | Input::Forget(_)
         | Input::Admin(_)
         | Input::SetTier(_)
@@ -323,6 +331,7 @@ mod tests {
             seed: 1,
             limits: Vec::new(),
             ledgers: Vec::new(),
+            drowsy_max: usize::MAX,
             now: Timestamp(0),
         }))
     }

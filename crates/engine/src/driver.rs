@@ -11,6 +11,7 @@ use crate::prefetch::{self, Loaded};
 use crate::trouble::Trouble;
 use mainspring_core::ids::{AttemptId, Ticket};
 use mainspring_core::kernel::limit::{LimitRow, LimitSetting, Source};
+use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::{Change, Effect};
 use mainspring_core::world::input::{Input, Prefetched};
 use mainspring_core::world::{World, WorldConfig};
@@ -24,6 +25,9 @@ use tokio::sync::watch;
 const REQUESTS_AT_ONCE: usize = 1_024;
 /// Readings of the store under way; beyond them requests wait where they are counted.
 const READINGS_MAX: usize = 256;
+/// Runs that only wait and are in memory all the same, two or three kilobytes each: who decides an
+/// approval most often does so soon after it was asked for.
+const DROWSY_MAX: usize = 500;
 /// Callers do not feel a store that is away for less than this; after it they are refused.
 const HICCUP: Duration = Duration::from_secs(2);
 /// With a timer pending the thread looks at least this often, so that a suspended machine
@@ -97,6 +101,7 @@ impl Driver {
             seed: random_seed(),
             limits: self.limits(limits.set),
             ledgers: limits.ledgers,
+            drowsy_max: DROWSY_MAX,
             now,
         });
         workflows.into_iter().for_each(|workflow| world.know(workflow));
@@ -273,7 +278,8 @@ impl Driver {
             self.over = cycle.world().over().clone();
             // Runs that were accepted in this life are carried on as well.
             if let Load::Only(ids) = &mut self.config.load {
-                let active = cycle.world().runs().map(|run| run.head.id);
+                let asleep = cycle.world().asleep().map(|(_, asleep)| asleep.id);
+                let active = cycle.world().runs().map(|run| run.head.id).chain(asleep);
                 let new: Vec<_> = active.filter(|id| !ids.contains(id)).collect();
                 ids.extend(new);
             }
@@ -343,8 +349,21 @@ impl Driver {
         self.read_first(offered);
     }
 
+    /// Runs that slept until now, as many at once as the store is asked for.
+    fn read_stirred(&mut self, now: Timestamp) {
+        while let Some(cycle) = self.cycle.as_mut().filter(|it| it.readings() < READINGS_MAX) {
+            let Some(reading) = cycle.stirred(now) else { return };
+            self.read(reading);
+        }
+    }
+
     fn read_first(&mut self, offered: Offered<Ask>) {
-        let Offered::Needs(reading) = offered else { return };
+        if let Offered::Needs(reading) = offered {
+            self.read(reading);
+        }
+    }
+
+    fn read(&mut self, reading: Box<Reading<Ask>>) {
         let (store, inbox) = (Arc::clone(&self.config.store), Arc::clone(&self.inbox));
         self.runtime.spawn(async move {
             let found = prefetch::find(&*store, &reading.needs).await;
@@ -359,7 +378,10 @@ impl Driver {
             if self.stopping {
                 return;
             }
-            match cycle.step(now) {
+            let step = cycle.step(now);
+            self.read_stirred(now);
+            let Some(cycle) = &mut self.cycle else { return };
+            match step {
                 Step::Rest => return,
                 Step::Act(done) => self.finish(done),
                 Step::Commit(changes) => {

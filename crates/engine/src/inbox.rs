@@ -164,6 +164,7 @@ fn is_cancel(input: &Input) -> bool {
         Input::Deploy(_)
         | Input::Trigger(_)
         | Input::DeleteWorkflow(_)
+        | Input::Rouse(_)
         | Input::Forget(_)
         | Input::Admin(_)
         | Input::SetTier(_)

@@ -21,6 +21,7 @@ pub(crate) async fn find(store: &dyn Store, needs: &[Need]) -> Result<Prefetched
             Need::Version(workflow, number) => {
                 found.version = version(store, workflow, Some(*number)).await?;
             }
+            Need::Asleep(ids) => found.asleep = snapshots(store, ids).await?,
             Need::Run(id) => {
                 if let Some(stored) = store.run(*id).await? {
                     // Its limits are those of the latest version.
@@ -87,6 +88,19 @@ async fn snapshot(
     Ok(RunSnapshot { head, progress, definition, tasks, signals })
 }
 
+/// Those of these runs that are not final.
+async fn snapshots(store: &dyn Store, ids: &[RunId]) -> Result<Vec<RunSnapshot>, ReadError> {
+    let mut known = Definitions::new();
+    let mut snapshots = Vec::with_capacity(ids.len());
+    for id in ids {
+        let Some(stored) = store.run(*id).await? else { continue };
+        if !stored.progress.status.is_final() {
+            snapshots.push(snapshot(store, stored, &mut known).await?);
+        }
+    }
+    Ok(snapshots)
+}
+
 /// What a life begins with.
 #[derive(Debug)]
 pub(crate) struct Loaded {
@@ -110,14 +124,7 @@ pub(crate) async fn load(
         Load::All => store.unfinished(scheduler).await?.into_iter().map(|(_, id)| id).collect(),
         Load::Only(ids) => ids.clone(),
     };
-    let mut known = Definitions::new();
-    let mut snapshots = Vec::with_capacity(ids.len());
-    for id in ids {
-        let Some(stored) = store.run(id).await? else { continue };
-        if !stored.progress.status.is_final() {
-            snapshots.push(snapshot(store, stored, &mut known).await?);
-        }
-    }
+    let snapshots = snapshots(store, &ids).await?;
     let names: BTreeSet<Arc<str>> =
         snapshots.iter().map(|snapshot| Arc::clone(&snapshot.head.workflow)).collect();
     let mut workflows = Vec::with_capacity(names.len());

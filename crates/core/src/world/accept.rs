@@ -154,13 +154,19 @@ impl World {
         }
     }
 
-    /// Makes a run active and arms its own timer.
-    pub(super) fn put_run(&mut self, mut run: Run) {
+    /// Makes a run active.
+    pub(super) fn put_run(&mut self, run: Run) {
+        let key = run.head.key;
+        self.place_run(run);
+        self.enter(key);
+    }
+
+    /// Has a run in memory and arms its own timer.
+    pub(super) fn place_run(&mut self, mut run: Run) {
         let key = run.head.key;
         run.holds = self.group_held(run.head.group.as_ref(), run.head.parent);
         self.by_id.insert(run.head.id, key);
         self.runs.insert(key, Box::new(run));
-        self.enter(key);
         self.arm_run(key);
     }
 
@@ -177,7 +183,7 @@ impl World {
     }
 
     /// The run's timeout counts from its last opening, paused or not.
-    fn run_timer(&self, key: RunKey) -> Option<Timer> {
+    pub(super) fn run_timer(&self, key: RunKey) -> Option<Timer> {
         let run = self.runs.get(&key)?;
         if !matches!(run.progress.status, RunStatus::Running | RunStatus::Paused) {
             return None;

@@ -112,7 +112,7 @@ impl World {
     }
 
     pub(super) fn verify_gate(&self) -> Result<(), String> {
-        if !self.gate.counts_like(&Gate::recounted(&self.runs)) {
+        if !self.gate.counts_like(&Gate::recounted(&self.runs, &self.asleep)) {
             return Err("runs are counted wrongly at the gate".to_owned());
         }
         match self.gate.forgotten(&self.runs) {

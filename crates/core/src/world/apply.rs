@@ -1,10 +1,11 @@
 //! The entrance: which input goes where, and what it needs to be given first.
 
-use crate::ids::{RunKey, TaskRef};
+use crate::ids::{RunId, RunKey, TaskRef};
 use crate::kernel::fact::Fact;
 use crate::time::Timestamp;
 use crate::work::ReportKind;
-use crate::world::input::{Command, Input, Need, Order, Prefetched, Refusal, Reply, Trigger, Verb};
+use crate::world::input::{
+    ActiveRuns, Command, Input, Need, Order, Prefetched, Refusal, Reply, Trigger, Verb};
 use crate::world::snapshot::RunSnapshot;
 use crate::world::state::World;
 use crate::world::timers::Timer;
@@ -21,7 +22,18 @@ impl World {
             | Input::SetTier(_)
             | Input::Tiers => Vec::new(),
             Input::Deploy(deploy) => self.needs_workflow(&deploy.definition.name),
-            Input::DeleteWorkflow(delete) => self.needs_workflow(&delete.name),
+            Input::DeleteWorkflow(delete) => {
+                let mut needs = self.needs_workflow(&delete.name);
+                let asleep = self.asleep_of(&delete.name);
+                if delete.active == ActiveRuns::Cancel && !asleep.is_empty() {
+                    needs.push(Need::Asleep(asleep));
+                }
+                needs
+            }
+            Input::Rouse(run) => {
+                let is_awake = self.by_id.contains_key(run);
+                if is_awake { Vec::new() } else { vec![Need::Run(*run)] }
+            }
             Input::Trigger(trigger) => self.needs_version(trigger),
             Input::Command(command) => match self.by_id.get(&command.run) {
                 Some(key) if !self.lacks_outputs(*key, &command.order) => Vec::new(),
@@ -57,13 +69,17 @@ impl World {
         let patience = Patience::of(&input);
         let answer = match input {
             Input::Deploy(deploy) => self.deploy(now, deploy, found.workflow),
-            Input::DeleteWorkflow(delete) => self.delete_workflow(now, &delete, found.workflow),
+            Input::DeleteWorkflow(delete) => self.delete_workflow(now, &delete, found),
             Input::Trigger(trigger) => self.trigger(now, trigger, found),
             Input::Report(report) => self.report(now, report),
             Input::Answer(answer) => self.answer(now, answer),
             Input::Command(command) => {
                 self.note_workflow(found.workflow);
                 self.command(now, &command, found.run)
+            }
+            Input::Rouse(_) => {
+                self.note_workflow(found.workflow);
+                self.rouse(found.run)
             }
             Input::Forget(forget) => Ok(self.forget(&forget)),
             Input::Admin(admin) => Ok(self.administer(admin)),
@@ -129,7 +145,14 @@ impl World {
         }
     }
 
-    /// A final run is taken back into memory for a retry, and for nothing else.
+    /// Something has been read of a run that left memory: not from before that.
+    pub(super) fn check_newest(&self, run: RunId, stamp: u64) -> Result<(), Refusal> {
+        let departed = self.departed.get(&run);
+        if departed.is_some_and(|it| stamp < it.stamp) { Err(Refusal::Outdated) } else { Ok(()) }
+    }
+
+    /// A final run is taken back into memory for a retry, and for nothing else; one that sleeps,
+    /// for whatever it is told.
     fn command_on_departed(
         &mut self,
         now: Timestamp,
@@ -137,13 +160,16 @@ impl World {
         found: Option<RunSnapshot>,
     ) -> Result<Reply, Refusal> {
         let mut snapshot = found.ok_or(Refusal::RunNotFound)?;
-        let departed = self.departed.get(&command.run);
-        if departed.is_some_and(|it| snapshot.progress.stamp < it.stamp) {
-            return Err(Refusal::Outdated);
-        }
+        self.check_newest(command.run, snapshot.progress.stamp)?;
         let status = snapshot.progress.status;
         if !status.is_final() {
-            return Err(Refusal::NotOwned);
+            let key = self.awaken(snapshot)?.ok_or(Refusal::NotOwned)?;
+            let answer = self.command(now, command, None);
+            if answer.is_err() {
+                self.lay_down(key);
+            }
+            self.grow_drowsy(key);
+            return answer;
         }
         if !matches!(
             command.order,
@@ -168,6 +194,7 @@ impl World {
             let Some(timer) = self.timers.pop_due(now) else { return };
             self.gather.hurry();
             match timer {
+                Timer { run, .. } if self.asleep.contains_key(&run) => self.stir(run),
                 Timer { run, task: None, .. } => self.run_timed_out(now, run),
                 Timer { run, task: Some(task), .. } => self.task_due(now, run, task),
             }
@@ -213,6 +240,7 @@ impl Patience {
             | Input::DeleteWorkflow(_)
             | Input::Trigger(_)
             | Input::Command(_)
+            | Input::Rouse(_)
             | Input::Answer(_)
             | Input::Forget(_)
             | Input::Admin(_)

@@ -11,6 +11,7 @@
 use crate::ids::RunKey;
 use crate::kernel::row::RunStatus;
 use crate::time::Timestamp;
+use crate::world::asleep::Asleep;
 use crate::world::run::Run;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -193,8 +194,15 @@ impl Gate {
     }
 
     /// Counted anew from the runs: for whoever compares.
-    pub fn recounted(runs: &BTreeMap<RunKey, Box<Run>>) -> Self {
+    pub fn recounted(
+        runs: &BTreeMap<RunKey, Box<Run>>,
+        asleep: &BTreeMap<RunKey, Asleep>,
+    ) -> Self {
         let mut gate = Self::default();
+        for Asleep { workflow, .. } in asleep.values() {
+            let place = Place::Workflow(Arc::clone(workflow));
+            gate.lanes.entry(place).or_default().active += 1;
+        }
         for run in runs.values() {
             gate.moved(run, (Stand::Gone, Stand::of(run.progress.status)));
         }

@@ -5,7 +5,7 @@ use crate::kernel::row::RunStatus;
 use crate::time::Timestamp;
 use crate::world::batch::Change;
 use crate::world::input::{
-    ActiveRuns, DeleteWorkflow, Forget, Forgotten, KnownWorkflow, Refusal, Reply,
+    ActiveRuns, DeleteWorkflow, Forget, Forgotten, Prefetched, Refusal, Reply,
 };
 use crate::world::state::{Departed, World};
 use std::sync::Arc;
@@ -16,17 +16,27 @@ impl World {
         &mut self,
         now: Timestamp,
         delete: &DeleteWorkflow,
-        found: Option<KnownWorkflow>,
+        found: Prefetched,
     ) -> Result<Reply, Refusal> {
-        self.note_workflow(found);
+        self.note_workflow(found.workflow);
+        for snapshot in found.asleep {
+            if let Some(key) = self.awaken(snapshot)? {
+                self.grow_drowsy(key);
+            }
+        }
         let known = self.latest.get(&delete.name).filter(|(row, _)| row.deleted_at.is_none());
         if known.is_none() {
             return Err(Refusal::WorkflowNotFound);
         }
         let active = self.runs.values().filter(|run| run.head.workflow == delete.name);
         let active: Vec<_> = active.map(|run| (run.head.key, run.progress.status)).collect();
-        if !active.is_empty() && delete.active == ActiveRuns::Refuse {
-            return Err(Refusal::WorkflowActive(active.len()));
+        let asleep = self.asleep_of(&delete.name);
+        let count = active.len() + asleep.len();
+        if count > 0 && delete.active == ActiveRuns::Refuse {
+            return Err(Refusal::WorkflowActive(count));
+        }
+        if !asleep.is_empty() {
+            return Err(Refusal::Outdated);
         }
         for (key, status) in active {
             if status != RunStatus::Cancelling {
@@ -44,7 +54,7 @@ impl World {
     pub(super) fn forget(&mut self, forget: &Forget) -> Reply {
         let is_outdated = |gone: &&Forgotten| {
             let newer = self.departed.get(&gone.id).is_some_and(|it| it.stamp > gone.stamp);
-            newer || self.runs.contains_key(&gone.key)
+            newer || self.runs.contains_key(&gone.key) || self.asleep.contains_key(&gone.key)
         };
         let gone: Vec<Forgotten> =
             forget.runs.iter().filter(|gone| !is_outdated(gone)).copied().collect();

@@ -25,6 +25,8 @@ pub enum Input {
     /// Start a run of a stored version.
     Trigger(Trigger),
     Command(Command),
+    /// The time of a run that sleeps has come.
+    Rouse(RunId),
     DeleteWorkflow(DeleteWorkflow),
     /// Final runs whose time is up.
     Forget(Forget),
@@ -267,8 +269,10 @@ pub enum Need {
     /// A workflow and its latest version, if there is one.
     Workflow(Arc<str>),
     Version(Arc<str>, u32),
-    /// A run that is not active.
+    /// A run that is not in memory.
     Run(RunId),
+    /// Runs that are not final and not in memory.
+    Asleep(Vec<RunId>),
 }
 
 /// What was found for the needs of one input.
@@ -279,6 +283,8 @@ pub struct Prefetched {
     /// For `Need::Version`.
     pub version: Option<KnownVersion>,
     pub run: Option<RunSnapshot>,
+    /// For `Need::Asleep`.
+    pub asleep: Vec<RunSnapshot>,
 }
 
 #[derive(Clone, Debug)]

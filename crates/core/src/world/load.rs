@@ -34,6 +34,7 @@ impl World {
         }
         self.refill(key, now);
         self.ending.insert(key);
+        self.grow_drowsy(key);
     }
 
     /// Every attempt that an executor should hold.
@@ -46,8 +47,16 @@ impl World {
         })
     }
 
-    /// Makes a stored run active and builds every index over its rows.
+    /// Makes a stored run active.
     pub(super) fn take_in(&mut self, snapshot: RunSnapshot) -> RunKey {
+        let key = snapshot.head.key;
+        let run = self.revive(snapshot);
+        self.put_run(run);
+        key
+    }
+
+    /// Builds every index over the rows of a stored run.
+    pub(super) fn revive(&mut self, snapshot: RunSnapshot) -> Run {
         let RunSnapshot { head, mut progress, definition, tasks, signals } = snapshot;
         let key = head.key;
         let blueprint = self.blueprint_of(&head, progress.additions, &definition);
@@ -77,17 +86,22 @@ impl World {
         let signals = signals.into_iter().map(|row| (Arc::clone(&row.key), row)).collect();
         let mut run = Run { groups, signals, ..run };
         run.awaiting = run.count_awaiting().collect();
-        self.put_run(run);
-        key
+        run
     }
 
-    /// Removes a run from memory. None of its tasks is live.
-    pub(super) fn let_go(&mut self, key: RunKey) {
-        let Some(run) = self.runs.remove(&key) else { return };
+    /// Takes a run out of memory. A reading of it that is older than this is noticed.
+    pub(super) fn depart(&mut self, key: RunKey) -> Option<Box<Run>> {
+        let run = self.runs.remove(&key)?;
         self.by_id.remove(&run.head.id);
         self.ready.remove_run(key);
         let departed = Departed { stamp: run.progress.stamp, with: self.next_batch };
         self.departed.insert(run.head.id, departed);
+        Some(run)
+    }
+
+    /// Removes a run from memory. None of its tasks is live.
+    pub(super) fn let_go(&mut self, key: RunKey) {
+        let Some(run) = self.depart(key) else { return };
         assert_eq!(run.progress.counts.live, 0, "a run with live attempts stays in memory");
         for row in run.all_rows() {
             if let Some(at) = due(row, run.blueprint.definition.task(row.task.no)) {

@@ -38,6 +38,7 @@ mod said;
 pub mod parked;
 mod take;
 mod load;
+pub mod asleep;
 pub mod memory;
 mod verify;
 mod draft;

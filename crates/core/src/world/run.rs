@@ -47,6 +47,8 @@ pub struct Run {
     pub awaiting: BTreeSet<(Arc<str>, TaskRef)>,
     /// What it puts out as a whole, once that was worked out.
     pub output: Option<Result<Output, TaskError>>,
+    /// It is among those that may leave memory next.
+    pub is_drowsy: bool,
 }
 
 /// What a question is about: nothing is asked twice at a time.
@@ -104,6 +106,7 @@ impl Run {
             signals: BTreeMap::new(),
             awaiting: BTreeSet::new(),
             output: None,
+            is_drowsy: false,
         };
         run.unsettled = run.count_unsettled();
         run.count_readers();

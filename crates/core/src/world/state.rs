@@ -8,6 +8,7 @@ use crate::kernel::permits::Limits;
 use crate::kernel::row::{RunHead, RunStatus, TaskRow, WorkflowRow};
 use crate::spec::definition::Definition;
 use crate::time::Timestamp;
+use crate::world::asleep::Asleep;
 use crate::world::batch::Effect;
 use crate::world::blueprint::Blueprint;
 use crate::world::chance::Chance;
@@ -37,6 +38,8 @@ pub struct WorldConfig {
     pub limits: Vec<LimitSetting>,
     /// What was stored of starts that rates count.
     pub ledgers: Vec<LedgerRow>,
+    /// How many runs that only wait stay in memory.
+    pub drowsy_max: usize,
     /// When it is made.
     pub now: Timestamp,
 }
@@ -66,6 +69,13 @@ pub struct World {
     /// Each in a box: runs come in the order of their keys, which leaves half of every node empty.
     pub(super) runs: BTreeMap<RunKey, Box<Run>>,
     pub(super) by_id: BTreeMap<RunId, RunKey>,
+    /// Runs in memory that may do nothing but wait, those that have waited longest first.
+    pub(super) drowsy: VecDeque<RunKey>,
+    pub(super) drowsy_max: usize,
+    /// Runs that are not final and not in memory.
+    pub(super) asleep: BTreeMap<RunKey, Asleep>,
+    /// Those of them whose time has come.
+    pub(super) stirred: VecDeque<RunKey>,
     /// Opened tasks that have not been looked at: a big cascade, cut at the batch limit.
     pub(super) agenda: VecDeque<(RunKey, TaskNo)>,
     pub(super) ready: Ready,
@@ -104,6 +114,10 @@ impl World {
             latest: BTreeMap::new(),
             runs: BTreeMap::new(),
             by_id: BTreeMap::new(),
+            drowsy: VecDeque::new(),
+            drowsy_max: config.drowsy_max,
+            asleep: BTreeMap::new(),
+            stirred: VecDeque::new(),
             agenda: VecDeque::new(),
             ready: Ready::default(),
             gate: Gate::default(),

@@ -48,6 +48,10 @@ impl World {
         for key in closed {
             self.let_go(key);
         }
+        for key in &draft.runs {
+            self.grow_drowsy(*key);
+        }
+        self.lay_down_drowsy();
         self.hurry_what_is_left();
         let number = self.next_batch;
         self.next_batch += 1;

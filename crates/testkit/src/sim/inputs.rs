@@ -16,10 +16,10 @@ use mainspring_core::time::Timestamp;
 use mainspring_core::work::Report;
 use mainspring_core::world::World;
 use mainspring_core::world::input::{
-    Addition, Answered, Command, Inherited, Input, Order, SetTier, Trigger, Verb,
+    Addition, Answered, Command, Inherited, Input, Order, Prefetched, SetTier, Trigger, Verb,
 };
 use mainspring_core::world::run::Run;
-use mainspring_engine::cycle::{Cycle, Offered};
+use mainspring_engine::cycle::{Cycle, Offered, Reading};
 use mainspring_store::StoredRun;
 use std::sync::Arc;
 
@@ -281,12 +281,24 @@ impl Play {
         }
         let Waiting { reading, found } = self.readings.swap_remove(pick);
         self.note(|| "what was read arrives".to_owned());
-        let ask = reading.ask.expect("every input here has someone who asks");
-        let (input, found) = (reading.input.clone(), found.unwrap_or_default());
+        let found = found.unwrap_or_default();
+        let Some(ask) = reading.ask else { return self.rouse(reading, found) };
+        let input = reading.input.clone();
         let readings = self.readings.len();
         self.apply(&input, |cycle, now| cycle.offer_found(now, *reading, found), ask)?;
         if self.readings.len() > readings {
             self.luck.tally.count(("refusal", "outdated", ""));
+        }
+        Ok(())
+    }
+
+    /// What was read of a run that slept until now.
+    fn rouse(&mut self, reading: Box<Reading<Ask>>, found: Prefetched) -> Check {
+        let Some(life) = &mut self.life else { return Ok(()) };
+        self.luck.tally.count(("moment", "roused by its timer", ""));
+        match life.cycle.offer_found(self.now, *reading, found) {
+            Offered::Needs(reading) => self.readings.push(Waiting { reading, found: None }),
+            Offered::Taken => {}
         }
         Ok(())
     }

@@ -76,6 +76,10 @@ impl Life {
             seed: beginning.seed,
             limits: beginning.limits.iter().cloned().chain(set).collect(),
             ledgers: stored.ledgers,
+            drowsy_max: match beginning.seed / 3 % 4 {
+                0 => usize::MAX,
+                few => few as usize - 1,
+            },
             now: beginning.now,
         });
         for (_, id) in model.unfinished(beginning.scheduler) {
@@ -168,6 +172,9 @@ pub fn find(model: &Model, library: &Library, needs: &[Need]) -> Prefetched {
                 found.run = snapshot(model, library, *id);
                 let name = found.run.as_ref().map(|run| &run.head.workflow);
                 found.workflow = name.and_then(|name| library.known(model, name));
+            }
+            Need::Asleep(ids) => {
+                found.asleep = ids.iter().filter_map(|id| snapshot(model, library, *id)).collect();
             }
             Need::Workflow(name) => found.workflow = library.known(model, name),
             Need::Version(workflow, number) => {

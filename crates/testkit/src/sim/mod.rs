@@ -30,6 +30,7 @@ mod promise;
 mod oracle;
 mod promises;
 mod watch;
+mod sleepers;
 mod play;
 mod steps;
 mod inputs;

@@ -5,7 +5,8 @@ use crate::sim::executors::Executors;
 use crate::sim::life::{Ask, Order, Turned};
 use crate::sim::outputs::{Reach, Shelf};
 use crate::sim::people;
-use crate::sim::play::{BEGINNING, Play, Telling};
+use crate::sim::sleepers::asleep;
+use crate::sim::play::{BEGINNING, Play, Telling, Waiting};
 use crate::sim::promise::{Broken, Check, Promise};
 use crate::sim::promises::acts::check_launch;
 use crate::sim::promises::answers;
@@ -21,7 +22,7 @@ use mainspring_core::limits::{BATCH_CHANGES_MAX, GROUP_NOOPS_AT_ONCE};
 use mainspring_core::time::Span;
 use mainspring_core::work::{Ended, Outcome, Report, ReportKind};
 use mainspring_core::world::batch::Effect;
-use mainspring_core::world::input::{Named, Reply, SetRate, SetTier};
+use mainspring_core::world::input::{Input, Named, Reply, SetRate, SetTier};
 use mainspring_engine::cycle::Done;
 use std::sync::Arc;
 
@@ -145,8 +146,17 @@ impl Play {
     /// The cycle turns also while a commit is under way: time goes on.
     pub fn turn(&mut self) -> Check {
         let Some(life) = &mut self.life else { return Ok(()) };
-        match life.turn(self.now, &mut self.store) {
+        let turned = life.turn(self.now, &mut self.store);
+        while let Some(reading) = life.cycle.stirred(self.now) {
+            self.readings.push(Waiting { reading, found: None });
+        }
+        let is_roused = || {
+            let mut waiting = self.readings.iter();
+            waiting.any(|waiting| matches!(waiting.reading.input, Input::Rouse(_)))
+        };
+        match turned {
             Turned::Waiting => Ok(()),
+            Turned::Resting if is_roused() => Ok(()),
             Turned::Resting => check_timeouts(&self.store.model, &self.library, self.now),
             Turned::Committing => {
                 self.record.batch_taken();
@@ -348,6 +358,9 @@ impl Play {
             };
             held.extend(tasks.map(|row| (run.head.id, Some(named(row)))));
         }
+        let world = life.cycle.world();
+        let asleep = asleep(world, &self.store.model, &self.library);
+        held.extend(asleep.iter().filter_map(|run| run.held.clone()));
         if let Some((run, task)) = held.into_iter().next() {
             self.order(people::resume(run, task))?;
             return Ok(true);
@@ -361,6 +374,7 @@ impl Play {
             };
             Some((run.head.id, named, row.awaited()?.clone()))
         });
+        let waiting = waiting.or_else(|| asleep.into_iter().find_map(|run| run.waits));
         if let Some((run, named, on)) = waiting
             && let Some(command) = people::end_wait(&mut self.luck, run, named, &on)
         {

@@ -164,6 +164,7 @@ const INSTANCES: &[(Fact, Event)] = &[
 ];
 
 const MOMENTS: &[&str] = &[
+    "roused by its timer",
     "full",
     "batch cut",
     "gathered while committing",

@@ -20,3 +20,4 @@ mod gathers;
 mod abandons;
 mod drains;
 mod housekeeping;
+mod asleep;

@@ -74,6 +74,8 @@ fn config(limits: &[(&str, u32)], next_stamp: u64) -> WorldConfig {
         seed: 1,
         limits: limits.iter().map(|(name, max)| LimitSetting::default_of(name, *max)).collect(),
         ledgers: Vec::new(),
+        // Whatever may leave memory does so at once: nobody must notice.
+        drowsy_max: 0,
         now: Timestamp(0),
     }
 }
@@ -138,6 +140,12 @@ impl Stage {
     /// Commits and acts until nothing is left to do.
     pub fn settle(&mut self) {
         self.world.wake(self.now);
+        while let Some(run) = self.world.next_stirred(self.now) {
+            let found = Prefetched { run: Some(self.snapshot()), ..Prefetched::default() };
+            let roused = self.world.apply(self.now, Input::Rouse(run), found);
+            roused.expect("what is stored is new enough");
+            self.world.wake(self.now);
+        }
         while self.world.deadline().is_some() {
             let batch = self.world.take_batch(self.now);
             for change in &batch.changes {
