@@ -132,8 +132,8 @@ pub const MUTANTS: &[Mutant] = &[
             })",
     )),
     mutant("outdated-accepted", "an older reading is noticed", APPLY, (
-        "snapshot.progress.stamp < it.stamp",
-        "snapshot.progress.stamp > it.stamp",
+        "departed.is_some_and(|it| stamp < it.stamp)",
+        "departed.is_some_and(|it| stamp > it.stamp)",
     )),
     mutant("refused-retry-stays", "a refusal changes nothing", APPLY, (
         "        if answer.is_err() {

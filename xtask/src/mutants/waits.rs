@@ -2,6 +2,7 @@
 
 use super::mutant::{Mutant, mutant};
 
+const ASLEEP: &str = "crates/core/src/world/asleep.rs";
 const PARK: &str = "crates/core/src/world/park.rs";
 const PARKED: &str = "crates/core/src/world/parked.rs";
 const SAID: &str = "crates/core/src/world/said.rs";
@@ -43,5 +44,17 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("wait-not-indexed", "a signal finds what waits for it", PARKED, (
         "            Parked::OnSignal(key) => drop(self.awaiting.insert((key, task))),",
         "            Parked::OnSignal(_) => {}",
+    )),
+    mutant("sleeper-never-roused", "the timer of a run that left memory brings it back", ASLEEP, (
+        "        let wakes_at = timers.iter().map(|timer| timer.at).min();",
+        "        let wakes_at = None;",
+    )),
+    mutant("sleeper-read-too-early", "nothing is taken for the newest that is older", ASLEEP, (
+        "        self.check_newest(id, snapshot.progress.stamp)?;",
+        "        self.check_newest(id, u64::MAX)?;",
+    )),
+    mutant("sleeper-may-start", "what can go on by itself stays in memory", ASLEEP, (
+        "(self.progress.status == RunStatus::Paused || !may_start())",
+        "(self.progress.status == RunStatus::Paused || !may_start() || true)",
     )),
 ];

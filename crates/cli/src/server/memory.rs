@@ -35,6 +35,7 @@ pub async fn give_back(hub: Arc<Hub>) {
                 Err(_) => return,
             }
         }
+        hub.forget();
         trim();
         if commits.changed().await.is_err() {
             return;

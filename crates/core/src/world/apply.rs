@@ -5,7 +5,8 @@ use crate::kernel::fact::Fact;
 use crate::time::Timestamp;
 use crate::work::ReportKind;
 use crate::world::input::{
-    ActiveRuns, Command, Input, Need, Order, Prefetched, Refusal, Reply, Trigger, Verb};
+    ActiveRuns, Command, Input, Need, Order, Prefetched, Refusal, Reply, Trigger, Verb,
+};
 use crate::world::snapshot::RunSnapshot;
 use crate::world::state::World;
 use crate::world::timers::Timer;

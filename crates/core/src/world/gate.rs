@@ -194,10 +194,7 @@ impl Gate {
     }
 
     /// Counted anew from the runs: for whoever compares.
-    pub fn recounted(
-        runs: &BTreeMap<RunKey, Box<Run>>,
-        asleep: &BTreeMap<RunKey, Asleep>,
-    ) -> Self {
+    pub fn recounted(runs: &BTreeMap<RunKey, Box<Run>>, asleep: &BTreeMap<RunKey, Asleep>) -> Self {
         let mut gate = Self::default();
         for Asleep { workflow, .. } in asleep.values() {
             let place = Place::Workflow(Arc::clone(workflow));

@@ -101,6 +101,16 @@ impl Hub {
         News::States(states.collect(), last)
     }
 
+    /// Lets go of what is kept: nothing has happened for a while, and whoever has not heard of it
+    /// yet reads the store.
+    pub fn forget(&self) {
+        let mut ring = self.lock();
+        let last = ring.changes.back().map(|(stamp, _)| *stamp);
+        if let Some(floor) = last {
+            *ring = Ring { floor, ..Ring::default() };
+        }
+    }
+
     fn count(&self, status: RunStatus) {
         let ended = match status {
             RunStatus::Success => &self.counts.runs_success,
@@ -240,6 +250,20 @@ mod tests {
         }
         assert_eq!(since(&hub, 1), None);
         assert_eq!(since(&hub, 2), Some((vec![(1, KEPT_MAX as u64 + 2)], KEPT_MAX as u64 + 2)));
+    }
+
+    #[test]
+    fn after_a_rest_only_those_who_are_behind_read_the_store() {
+        let hub = Hub::default();
+        hub.forget();
+        assert_eq!(since(&hub, 0), Some((vec![], 0)), "there was nothing to forget");
+        hub.committed(&[event(1, 5), event(2, 6)]);
+        hub.forget();
+        assert_eq!(since(&hub, 5), None);
+        assert_eq!(since(&hub, 6), Some((vec![], 6)));
+        assert!(hub.state(RunId::from_bytes([2; 16])).is_none());
+        hub.committed(&[event(1, 7)]);
+        assert_eq!(since(&hub, 6), Some((vec![(1, 7)], 7)));
     }
 
     #[test]
