@@ -22,8 +22,13 @@ use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, DEFAULT_NAME};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
+
+/// A pause this long, and pages may be read again when they are needed. Shorter than that after
+/// which the program gives memory back.
+const REST: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -38,7 +43,7 @@ impl Writer {
         let mut desk = Desk { path: path.to_owned(), file, conn: Some(conn), wal, failed: None };
         let thread = Thread::start("sqlite-writer", move || {
             let mut next = None;
-            while let Some(job) = next.take().or_else(|| jobs.recv().ok()) {
+            while let Some(job) = next.take().or_else(|| desk.next(&jobs)) {
                 next = desk.serve(job, &jobs);
             }
             desk.close();
@@ -85,6 +90,20 @@ struct Desk {
 }
 
 impl Desk {
+    /// Waits for work. When there is none for a while, pages that were kept for it are given back.
+    fn next(&self, queue: &mpsc::Receiver<Job>) -> Option<Job> {
+        match queue.recv_timeout(REST) {
+            Ok(job) => return Some(job),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Some(conn) = &self.conn {
+            // One that keeps its pages is as good.
+            let _ = conn.execute_batch("pragma shrink_memory");
+        }
+        queue.recv().ok()
+    }
+
     /// Does what is asked, and gives back what it took from the queue beyond that.
     fn serve(&mut self, job: Job, queue: &mpsc::Receiver<Job>) -> Option<Job> {
         let mut next = None;
