@@ -86,6 +86,8 @@ pub enum Command {
     Runs(RunsArgs),
     /// Show a run, its tasks and their attempts; or one task, or one instance of a fan-out
     Show(ShowArgs),
+    /// Say why each task of a run that has no outcome is not running now
+    Explain(ExplainArgs),
     /// List the instances of a fan-out that have been started
     Instances(InstancesArgs),
     /// Print what a run, a task or an instance put out, as JSON
@@ -149,6 +151,9 @@ pub enum Command {
     Db(DbArgs),
     /// Print a script that completes commands: `source <(mainspring completions bash)`
     Completions(CompletionsArgs),
+    /// Land a branch, as told on stdin: started by an engine, for an attempt
+    #[command(hide = true)]
+    GitMerge,
     /// Check that all is well here, and say what to do if not; exit code 1 when it is not
     Doctor(DoctorArgs),
 }
@@ -250,6 +255,10 @@ pub struct RunArgs {
     /// The run's input as a JSON object; `--input` wins over it
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     pub input_file: Option<PathBuf>,
+    /// A workflow that this one runs as a child; may be given more than once. What the data folder
+    /// knows already need not be given
+    #[arg(long = "with", value_name = "FILE", conflicts_with = "resume")]
+    pub with: Vec<PathBuf>,
     #[command(flatten)]
     pub data: DataArgs,
     /// Go on with a run that was cut off: the last unfinished one, or the one named by its id or

@@ -22,6 +22,7 @@ mod signals;
 mod progress;
 mod summary;
 mod executors;
+mod git_merge;
 mod embedded;
 mod remote;
 mod server;

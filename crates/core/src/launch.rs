@@ -7,13 +7,14 @@ use crate::evaluate::{
     scope, work_out,
 };
 use crate::expr::{Known, Scope, Trouble};
-use crate::ids::{TaskNo, Ticket};
+use crate::ids::{AttemptId, TaskNo, Ticket};
 use crate::json::Json;
 use crate::limits::TASK_INPUT_BYTES_MAX;
 use crate::output::Output;
-use crate::render::render_process;
-use crate::spec::definition::{Action, Cache, Task};
-use crate::work::{CacheNote, Launch, Work};
+use crate::render::{render_process, render_target, render_workspace};
+use crate::spec::definition::{Action, Cache, FinalAction, Landing, Process, Task, Workspace};
+use crate::work::{CacheNote, Launch, ProcessWork, Work};
+use crate::work_git::{GitMerge, GitWorkspace, branch_of};
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +32,8 @@ pub struct StartAttempt {
     pub around: Arc<Surroundings>,
     /// For an instance of a group.
     pub instance: Option<Instance>,
+    /// For a finalizer: the attempt that did the work.
+    pub finalizes: Option<AttemptId>,
 }
 
 /// Why there is nothing to tell an executor.
@@ -91,7 +94,7 @@ impl StartAttempt {
     fn with_items(&self, outputs: &dyn Outputs) -> Result<Self, NotLaunched> {
         let what = Asked::Items(self.ticket.task.no);
         let around = Arc::clone(&self.around);
-        let question = Question { run: self.ticket.run, number: (0, 0), what, around };
+        let question = Question { run: self.ticket.run, number: (0, 0), what, around, child: None };
         match work_out(&question, outputs)? {
             Answer::Fan { items, .. } => {
                 let instance = self.instance.clone().map(|instance| Instance { items, ..instance });
@@ -106,33 +109,106 @@ impl StartAttempt {
         let desk = Desk { around: &self.around, outputs };
         let known = Known::new(&desk);
         let scope = scope(&known, self.instance.as_ref());
-        let work = match &task.action {
-            Action::Process(process) => {
-                Work::Process(render_process(process, &self.workdir, &scope)?)
-            }
-            #[cfg(feature = "bench")]
-            Action::Echo => Work::Echo,
-            Action::Noop | Action::Control(_) => {
-                unreachable!("nobody carries it out: it is settled or parked where it is decided")
-            }
+        let work = match self.finalizes {
+            Some(_) => self.landing(task, &scope)?,
+            None => self.work(task, &scope)?,
         };
+        // What the work left is remembered when all of it has landed, and looked for before.
+        let cache = task.cache.as_ref().filter(|_| self.finalizes.is_none());
         Ok(Launch {
             ticket: self.ticket,
             run: self.around.run,
             workflow: Arc::clone(&self.around.definition.name),
             task: Arc::clone(&task.name),
             attempt: self.attempt,
-            finalizes: None,
+            finalizes: self.finalizes,
             work,
             input: self.input(task, &scope, outputs)?,
             instance: self.instance.as_ref().map(|instance| (instance.index, instance.count)),
             run_input: self.around.run_input.clone(),
-            cache: task.cache.as_ref().map(|cache| note(cache, &scope)).transpose()?,
+            cache: cache.map(|cache| note(cache, &scope)).transpose()?,
         })
     }
 
-    /// Upstream outputs by task name, overlaid with the task's own input, and for an instance
-    /// with what tells it from the others.
+    fn work(&self, task: &Task, scope: &Scope<'_>) -> Result<Work, NotLaunched> {
+        Ok(match &task.action {
+            Action::Process(process) => Work::Process(self.process(task, process, scope)?),
+            #[cfg(feature = "bench")]
+            Action::Echo => Work::Echo,
+            Action::Noop | Action::Control(_) => {
+                unreachable!("nobody carries it out: it is settled or parked where it is decided")
+            }
+        })
+    }
+
+    fn landing(&self, task: &Task, scope: &Scope<'_>) -> Result<Work, NotLaunched> {
+        let finalize =
+            task.finalize.as_deref().expect("only a task with a finalizer has one start");
+        Ok(match &finalize.action {
+            FinalAction::Process(process) => Work::Process(self.process(task, process, scope)?),
+            FinalAction::GitMerge(landing) => Work::GitMerge(self.merge(task, landing, scope)?),
+        })
+    }
+
+    /// A process of a task, in its workspace if it has one.
+    fn process(
+        &self,
+        task: &Task,
+        process: &Process,
+        scope: &Scope<'_>,
+    ) -> Result<ProcessWork, NotLaunched> {
+        let Some(workspace) = &task.workspace else {
+            return Ok(render_process(process, &self.workdir, scope)?);
+        };
+        let work = render_process(process, ".", scope)?;
+        let workspace = self.workspace(task, workspace, scope)?;
+        Ok(ProcessWork { workspace: Some(workspace), ..work })
+    }
+
+    fn workspace(
+        &self,
+        task: &Task,
+        workspace: &Workspace,
+        scope: &Scope<'_>,
+    ) -> Result<GitWorkspace, NotLaunched> {
+        let index = self.instance.as_ref().map(|instance| instance.index);
+        let branch = branch_of(self.around.run, &task.name, index);
+        Ok(render_workspace(workspace, &self.workdir, branch, scope)?)
+    }
+
+    /// What landing the branch of a task comes to.
+    fn merge(
+        &self,
+        task: &Task,
+        landing: &Landing,
+        scope: &Scope<'_>,
+    ) -> Result<GitMerge, NotLaunched> {
+        let workspace = task.workspace.as_ref().expect("nothing else has a branch to land");
+        let GitWorkspace { repo, base, branch } = self.workspace(task, workspace, scope)?;
+        let index = self.instance.as_ref().map(|instance| format!("/{}", instance.index));
+        let (workflow, run) = (&self.around.definition.name, self.around.run);
+        Ok(GitMerge {
+            repo,
+            branch,
+            into: render_target(&landing.into, scope)?,
+            base,
+            verify: landing.verify.as_deref().map(str::to_owned),
+            strategy: landing.strategy,
+            update_checkout: landing.update_checkout,
+            attempt: self.finalizes.expect("only finalizers land"),
+            message: format!(
+                "{workflow}: {}{}\n\nLanded by run {run}.",
+                task.name,
+                index.unwrap_or_default()
+            ),
+            workdir: self.workdir.to_string(),
+            kill_grace_ms: landing.kill_grace.as_ms(),
+            log_bytes_max: landing.log_bytes_max,
+        })
+    }
+
+    /// Upstream outputs by task name, for a finalizer what its own task put out among them,
+    /// overlaid with the task's own input, and for an instance with what tells it from the others.
     fn input(
         &self,
         task: &Task,
@@ -140,13 +216,18 @@ impl StartAttempt {
         outputs: &dyn Outputs,
     ) -> Result<Json, NotLaunched> {
         let own = task.input.render(scope, "input")?;
-        if task.depends_on.is_empty() && self.instance.is_none() {
+        let alone = task.depends_on.is_empty() && self.instance.is_none();
+        if alone && self.finalizes.is_none() {
             return bounded(own);
         }
         let mut merged = Merged::new();
         for edge in &task.depends_on {
             let name = self.around.definition.task(edge.upstream).name.to_string();
             merged.insert(name, raw(self.upstream(edge.upstream, outputs)?));
+        }
+        if self.finalizes.is_some() {
+            let done = self.upstream(self.ticket.task.no, outputs)?;
+            merged.insert(task.name.to_string(), raw(done));
         }
         let own: Merged = serde_json::from_str(own.as_str()).expect("a task's input is an object");
         let own_names: BTreeSet<String> = own.keys().cloned().collect();

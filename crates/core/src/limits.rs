@@ -103,6 +103,7 @@ pub const REFUSED_DELAY_MAX: Span = Span::from_secs(30);
 
 pub const TIMEOUT_DEFAULT: Span = Span::from_secs(3_600);
 pub const START_TIMEOUT_DEFAULT: Span = Span::from_secs(300);
+pub const GRACE_DEFAULT: Span = Span::from_secs(300);
 pub const KILL_GRACE_DEFAULT: Span = Span::from_secs(10);
 /// Durations in definitions: a year is more than any task takes and far from overflow.
 pub const DURATION_MAX: Span = Span::from_secs(366 * 86_400);
@@ -111,6 +112,8 @@ pub const PRIORITY_MAX: i32 = 1_000_000;
 
 /// The limit `total`: attempts at once over all executors.
 pub const TOTAL_PERMITS_DEFAULT: u32 = 1_000;
+/// Finalizers of one queue at once: they land one after another unless somebody says otherwise.
+pub const QUEUE_PERMITS_DEFAULT: u32 = 1;
 pub const TIER_PERMITS_MAX: u32 = 1_000_000;
 /// Starts that a rate may allow, and the shortest time that it may be about: shorter ones are
 /// nothing that a person would notice.
@@ -122,5 +125,8 @@ pub const ACTIVE_RUNS_MAX: u32 = 1_000_000;
 pub const HOLDERS_SHOWN_MAX: usize = 100;
 
 /// Labels of a run, and the length of a key or value.
+/// Child runs below a root run.
+pub const CHILD_DEPTH_MAX: usize = 16;
+
 pub const LABELS_MAX: usize = 64;
 pub const LABEL_BYTES_MAX: usize = 256;

@@ -4,8 +4,9 @@ use crate::evaluate::Stop;
 use crate::expr::{Expr, Part, Scope, Text, put};
 use crate::limits::ENV_VALUE_BYTES_MAX;
 use crate::spec::artifact_path;
-use crate::spec::definition::{Process, Program, Variable};
+use crate::spec::definition::{Process, Program, Variable, Workspace};
 use crate::work::{self, EnvPart, EnvValue, ProcessWork};
+use crate::work_git::GitWorkspace;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -124,10 +125,39 @@ fn workdir(given: Option<&Text>, base: &str, scope: &Scope<'_>) -> Result<String
     if path.trim().is_empty() {
         return Err(Stop::logic("`workdir` is empty with its values put in"));
     }
-    Ok(match path.starts_with('/') {
+    Ok(below(path, base))
+}
+
+fn below(path: String, base: &str) -> String {
+    match path.starts_with('/') {
         true => path,
         false => format!("{}/{path}", base.trim_end_matches('/')),
-    })
+    }
+}
+
+/// A worktree of a repository that is named from this directory.
+pub(crate) fn render_workspace(
+    workspace: &Workspace,
+    from: &str,
+    branch: String,
+    scope: &Scope<'_>,
+) -> Result<GitWorkspace, Stop> {
+    let repo = below(not_empty(&workspace.repo, "workspace.git.repo", scope)?, from);
+    let base = not_empty(&workspace.base, "workspace.git.base", scope)?;
+    Ok(GitWorkspace { repo, base, branch })
+}
+
+/// The branch that another lands on.
+pub(crate) fn render_target(into: &Text, scope: &Scope<'_>) -> Result<String, Stop> {
+    not_empty(into, "finalize.git_merge.into", scope)
+}
+
+fn not_empty(text: &Text, field: &str, scope: &Scope<'_>) -> Result<String, Stop> {
+    let text = rendered(text, field, scope)?;
+    match text.trim().is_empty() {
+        true => Err(Stop::logic(format!("`{field}` is empty with its values put in"))),
+        false => Ok(text),
+    }
 }
 
 fn artifacts(out: &[Text], scope: &Scope<'_>) -> Result<Vec<String>, Stop> {

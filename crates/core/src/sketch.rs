@@ -9,6 +9,9 @@
 //! f each=a: a
 //! g if: a
 //! h signal=paid within=60: a
+//! i always=30: a
+//! j final=main final_retries=1: a
+//! k child=other/2 retries=1: a
 //! @outputs=f
 //! ```
 
@@ -20,12 +23,12 @@ use crate::limits::{
     RETRY_DELAY_MAX_DEFAULT, RETRY_FACTOR_DEFAULT, START_TIMEOUT_DEFAULT, TIMEOUT_DEFAULT,
 };
 use crate::spec::control::{
-    Approval, Control, Decider, OnReject, OnSilence, OnTimeout, Sleep, WaitFor,
+    Approval, ChildOf, Control, Decider, OnReject, OnSilence, OnTimeout, Sleep, WaitFor,
 };
 use crate::spec::definition::{
-    Action, Artifacts, ConcurrencyGroup, Definition, Each, Edge, FailureStrategy, FanOut,
-    OnConflict, OnFailure, OnLost, OutputFrom, Outputs, Path, Process, Program, Retries,
-    RetryClasses, Task, Times, When,
+    Action, Always, Artifacts, ConcurrencyGroup, Definition, Each, Edge, FailureStrategy, FanOut,
+    FinalAction, Finalize, OnConflict, OnFailure, OnLost, OutputFrom, Outputs, Path, Process,
+    Program, Retries, RetryClasses, Task, Times, When,
 };
 use crate::time::Span;
 use std::collections::BTreeMap;
@@ -97,17 +100,29 @@ fn task(line: &str, names: &[&str]) -> Task {
             "sleep" => task.action = sleep(value),
             "signal" => task.action = wait(value),
             "approval" => task.action = approval(),
+            "child" => task.action = child(value),
             "within" => bounded(&mut task, Span::from_secs(number(value))),
             "late" => late(&mut task, value),
             "lenient" => edit(&mut task, |it| it.on_reject = OnReject::Continue),
             "by" => edit(&mut task, |it| it.by = value.split('+').map(Decider::of).collect()),
             "allow" => task.allow_failure = true,
+            "checkpoint" => task.checkpoint = true,
             "once" => task.on_lost = OnLost::Fail,
             "retries" => task.retries.max = u32::try_from(number(value)).expect("small"),
             "delay" => task.retries.delay = Span::from_secs(number(value)),
             "timeout" => task.timeout = Span::from_secs(number(value)),
             "priority" => task.priority = i32::try_from(number(value)).expect("small"),
             "tier" => task.tier = Some(value.into()),
+            "final" => finalize(&mut task, |it| it.queue = Some(value.into())),
+            "unqueued" => finalize(&mut task, |it| it.queue = None),
+            "final_retries" => {
+                let max = u32::try_from(number(value)).expect("small");
+                finalize(&mut task, |it| it.retries.max = max);
+            }
+            "final_timeout" => {
+                finalize(&mut task, |it| it.timeout = Span::from_secs(number(value)));
+            }
+            "final_once" => finalize(&mut task, |it| it.on_lost = OnLost::Fail),
             "fan" => {
                 let times = u32::try_from(number(value)).expect("small");
                 fan_out(&mut task).parallel = Some(Times::Fixed(times));
@@ -125,14 +140,37 @@ fn task(line: &str, names: &[&str]) -> Task {
             "ignore" => fan_out(&mut task).failure_strategy = FailureStrategy::IgnoreErrors,
             // Whoever answers says what it comes to.
             "if" => task.condition = Some(Expr::compile("true").expect("plain")),
-            "finally" => {
-                task.on_failure = OnFailure::Run;
-                task.depends_on.iter_mut().for_each(|edge| edge.when = When::Finished);
+            "finally" => finally(&mut task),
+            "always" => {
+                finally(&mut task);
+                task.always = Some(Always { grace: Span::from_secs(number(value)) });
             }
             unknown => panic!("unknown word in a sketch: {unknown}"),
         }
     }
     task
+}
+
+fn finally(task: &mut Task) {
+    task.on_failure = OnFailure::Run;
+    task.depends_on.iter_mut().for_each(|edge| edge.when = When::Finished);
+}
+
+/// Adds a finalizer if there is none yet, and changes it.
+fn finalize(task: &mut Task, edit: impl FnOnce(&mut Finalize)) {
+    let Task { action: Action::Process(process), retries, .. } = plain("") else {
+        unreachable!("it is one")
+    };
+    let mut whole = task.finalize.as_deref().cloned().unwrap_or(Finalize {
+        queue: None,
+        action: FinalAction::Process(process),
+        retries,
+        on_lost: OnLost::Retry,
+        timeout: TIMEOUT_DEFAULT,
+        start_timeout: START_TIMEOUT_DEFAULT,
+    });
+    edit(&mut whole);
+    task.finalize = Some(Arc::new(whole));
 }
 
 fn text(source: &str) -> Text {
@@ -158,6 +196,12 @@ fn approval() -> Action {
     })))
 }
 
+fn child(workflow: &str) -> Action {
+    let (workflow, version) = workflow.split_once('/').unwrap_or((workflow, ""));
+    let version = (!version.is_empty()).then(|| u32::try_from(number(version)).expect("small"));
+    Action::Control(Control::Child(ChildOf { workflow: workflow.into(), version, timeout: None }))
+}
+
 fn edit(task: &mut Task, edit: impl FnOnce(&mut Approval)) {
     match &mut task.action {
         Action::Control(Control::Approval(approval)) => edit(Arc::make_mut(approval)),
@@ -168,6 +212,7 @@ fn edit(task: &mut Task, edit: impl FnOnce(&mut Approval)) {
 fn bounded(task: &mut Task, timeout: Span) {
     match &mut task.action {
         Action::Control(Control::Wait(wait)) => wait.timeout = Some(timeout),
+        Action::Control(Control::Child(child)) => child.timeout = Some(timeout),
         _ => edit(task, |approval| approval.timeout = Some(timeout)),
     }
 }
@@ -214,11 +259,15 @@ fn plain(name: &str) -> Task {
         }),
         depends_on: Vec::new(),
         on_failure: OnFailure::Skip,
+        always: None,
         allow_failure: false,
+        checkpoint: false,
         condition: None,
         input: Json::empty_object().into(),
         outputs: None,
         cache: None,
+        finalize: None,
+        workspace: None,
         retries: Retries {
             max: 0,
             delay: RETRY_DELAY_DEFAULT,

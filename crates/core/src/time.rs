@@ -9,7 +9,10 @@ use std::ops::{Add, Sub};
 pub struct Timestamp(pub i64);
 
 /// A length of time in microseconds, never negative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
 pub struct Span(pub u64);
 
 impl Timestamp {

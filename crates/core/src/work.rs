@@ -9,6 +9,7 @@ use crate::output::Output;
 use crate::spec::definition::{Definition, OutputFrom};
 use crate::time::Span;
 use crate::work_git::{GitMerge, GitWorkspace};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Everything an executor needs to carry out one attempt of a process task.
@@ -209,7 +210,7 @@ impl Ended {
 }
 
 /// What a success is remembered under.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheNote {
     pub hash: [u8; 32],
     pub ttl: Span,

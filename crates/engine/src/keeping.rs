@@ -10,6 +10,7 @@
 //! Every call waits for a disk or a database: none is for a thread that decides.
 
 use crate::logs::LogPlaces;
+use crate::prefetch;
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use mainspring_core::evaluate::{Outputs, OutputsError};
@@ -17,7 +18,8 @@ use mainspring_core::ids::{RunId, RunKey, TaskNo};
 use mainspring_core::json::Json;
 use mainspring_core::limits::OUTPUT_BYTES_MAX;
 use mainspring_core::output::{BlobRef, Output};
-use mainspring_store::{BlobError, BlobName, Blobs, Store};
+use mainspring_core::world::input::{Need, Prefetched};
+use mainspring_store::{BlobError, BlobName, Blobs, ReadError, Store};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::fs;
@@ -290,5 +292,15 @@ impl Outputs for Keeping {
     ) -> Result<Vec<(u32, Output)>, OutputsError> {
         let page = self.runtime.block_on(self.store.outputs(run, task, from, PAGE));
         page.map_err(|error| OutputsError::Unreachable(error.to_string()))
+    }
+
+    fn workflow(&self, name: &Arc<str>, version: Option<u32>) -> Result<Prefetched, OutputsError> {
+        let mut needs = vec![Need::Workflow(Arc::clone(name))];
+        needs.extend(version.map(|number| Need::Version(Arc::clone(name), number)));
+        let found = self.runtime.block_on(prefetch::find(&*self.store, &needs));
+        found.map_err(|error| match error {
+            ReadError::Damaged(what) => OutputsError::Lost(what),
+            error => OutputsError::Unreachable(error.to_string()),
+        })
     }
 }

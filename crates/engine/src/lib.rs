@@ -18,6 +18,7 @@ pub mod definitions;
 pub mod outputs;
 pub mod retention;
 pub mod check;
+pub mod explain;
 mod inbox;
 mod prefetch;
 mod keeping;

@@ -2,10 +2,11 @@
 //! parsed here, not there.
 
 use mainspring_core::ids::{RunId, SchedulerId};
+use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::spec::definition::Definition;
 use mainspring_core::world::input::{KnownVersion, KnownWorkflow, Need, Prefetched};
 use mainspring_core::world::snapshot::RunSnapshot;
-use mainspring_store::{ReadError, Registration, Store, StoredLimits, StoredRun};
+use mainspring_store::{ReadError, Registration, RunsQuery, Store, StoredLimits, StoredRun};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -111,6 +112,26 @@ pub(crate) struct Loaded {
     pub limits: StoredLimits,
 }
 
+/// Runs, and those below them that are not final.
+async fn with_children(store: &dyn Store, mut ids: Vec<RunId>) -> Result<Vec<RunId>, ReadError> {
+    let mut at = 0;
+    while let Some(parent) = ids.get(at).copied() {
+        at += 1;
+        for status in RunStatus::ALL.iter().filter(|status| !status.is_final()) {
+            let query = RunsQuery {
+                parent: Some(parent),
+                statuses: vec![*status],
+                limit: usize::MAX,
+                ..RunsQuery::default()
+            };
+            let children = store.runs(query).await?;
+            ids.extend(children.into_iter().map(|(head, _)| head.id));
+        }
+    }
+    let known: BTreeSet<RunId> = ids.into_iter().collect();
+    Ok(known.into_iter().collect())
+}
+
 /// Begins a life: fences off every former one, then reads the unfinished runs that are to be
 /// carried on.
 pub(crate) async fn load(
@@ -122,9 +143,11 @@ pub(crate) async fn load(
     let limits = store.limits().await?;
     let ids: Vec<RunId> = match what {
         Load::All => store.unfinished(scheduler).await?.into_iter().map(|(_, id)| id).collect(),
-        Load::Only(ids) => ids.clone(),
+        Load::Only(ids) => with_children(store, ids.clone()).await?,
     };
-    let snapshots = snapshots(store, &ids).await?;
+    let mut snapshots = snapshots(store, &ids).await?;
+    // A child is counted by what its ancestors hold, so they come first.
+    snapshots.sort_by_key(|snapshot| snapshot.head.key);
     let names: BTreeSet<Arc<str>> =
         snapshots.iter().map(|snapshot| Arc::clone(&snapshot.head.workflow)).collect();
     let mut workflows = Vec::with_capacity(names.len());

@@ -92,7 +92,9 @@ impl Retention {
                 count += runs.len();
                 engine.submit(Input::Forget(Forget { runs, keys_before })).await?;
             }
-            let runs: Vec<RunId> = expired.iter().map(|expired| expired.run.id).collect();
+            let family =
+                |expired: &Expired| [vec![expired.run.id], expired.children.clone()].concat();
+            let runs: Vec<RunId> = expired.iter().flat_map(family).collect();
             self.remove_contents(gone(store, &runs).await?).await?;
             let logs: Vec<AttemptId> =
                 expired.into_iter().flat_map(|expired| expired.logs).collect();
@@ -237,7 +239,12 @@ mod tests {
     fn check(rows: &[u64], expected: &[usize]) {
         let id = RunId::from_bytes([0; 16]);
         let run = Forgotten { key: RunKey(0), id, stamp: 0 };
-        let expired = rows.iter().map(|rows| Expired { run, rows: *rows, logs: Vec::new() });
+        let expired = rows.iter().map(|rows| Expired {
+            run,
+            children: Vec::new(),
+            rows: *rows,
+            logs: Vec::new(),
+        });
         let found = together(&expired.collect::<Vec<_>>());
         assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), expected, "{rows:?}");
     }

@@ -86,6 +86,8 @@ struct Desk {
 struct Expected {
     around: Arc<Surroundings>,
     task: TaskNo,
+    /// A finalizer: nobody has said what it is to put out.
+    finalizes: bool,
     cache: Option<CacheNote>,
     /// It was cancelled: nobody wants what it leaves.
     is_cancelled: bool,
@@ -112,9 +114,10 @@ impl Shelf {
     /// An executor is about to be given this attempt.
     pub fn expect(&self, start: &StartAttempt, cache: Option<CacheNote>) {
         let task = start.ticket.task.no;
-        if start.around.definition.task(task).action.puts_out() {
+        let finalizes = start.finalizes.is_some();
+        if finalizes || start.around.definition.task(task).action.puts_out() {
             let around = Arc::clone(&start.around);
-            let expected = Expected { around, task, cache, is_cancelled: false };
+            let expected = Expected { around, task, finalizes, cache, is_cancelled: false };
             self.0.desk().expected.insert(start.ticket.attempt, expected);
         }
     }
@@ -279,7 +282,8 @@ impl Parts {
         let desk = self.desk();
         desk.expected.get(&attempt).is_some_and(|expected| {
             let task = expected.around.definition.task(expected.task);
-            is_large || has_files || task.has_output_schema() || expected.cache.is_some()
+            let has_schema = !expected.finalizes && task.has_output_schema();
+            is_large || has_files || has_schema || expected.cache.is_some()
         })
     }
 
@@ -288,11 +292,13 @@ impl Parts {
         let attempt = report.ticket.attempt;
         let Some(ended) = ended(report) else { return Ok(()) };
         let Outcome::Success(output) = &ended.outcome else { return Ok(()) };
-        let (around, task, cache) = match self.desk().expected.get(&attempt) {
-            Some(Expected { around, task, cache, .. }) => (Arc::clone(around), *task, *cache),
-            None => return Ok(()),
-        };
-        let kept = self.checked(&around, task, output.as_ref()).and_then(|output| {
+        let desk = self.desk();
+        let Some(expected) = desk.expected.get(&attempt) else { return Ok(()) };
+        let Expected { task, finalizes, cache, .. } = *expected;
+        let around = Arc::clone(&expected.around);
+        drop(desk);
+        let schema = (!finalizes).then_some(task);
+        let kept = self.checked(&around, schema, output.as_ref()).and_then(|output| {
             let key = cache.map(|note| note.key(&around.definition, task));
             let (run, key) = (around.run, key.as_ref());
             let left = Left { run, attempt, key, output: output.as_ref() };
@@ -310,17 +316,17 @@ impl Parts {
         Ok(())
     }
 
-    /// The output as it goes into the row.
+    /// The output as it goes into the row, held against the schema of this task if it is its.
     fn checked(
         &self,
         around: &Surroundings,
-        task: TaskNo,
+        schema: Option<TaskNo>,
         output: Option<&Output>,
     ) -> Result<Option<Output>, Unkept> {
         let given = output.and_then(Output::inline);
-        let checked = around.definition.task(task).check_output(given);
+        let checked = schema.map(|task| around.definition.task(task).check_output(given));
         let failed = |what| Unkept::Failed(TaskError::new(ErrorClass::Logic, what));
-        checked.map_err(failed)?;
+        checked.transpose().map_err(failed)?;
         let Some(json) = given else { return Ok(output.cloned()) };
         let kept = self.keeping.keep(around.run, json.clone());
         kept.map(Some).map_err(|error| unkept(&error, "its output"))

@@ -38,8 +38,11 @@ impl Starts {
     pub fn is_slow(start: &StartAttempt) -> bool {
         let task = start.around.definition.task(start.ticket.task.no);
         let outputs = || start.around.upstream.iter().filter_map(|it| it.output.as_ref());
-        task.needs_store()
-            || task.has_calls()
+        let takes_long = match start.finalizes {
+            None => task.needs_store() || task.has_calls(),
+            Some(_) => task.finalizer_has_calls(),
+        };
+        takes_long
             || start.lacks_items()
             || outputs().any(|output| output.inline().is_none())
             // Some of them will have to be written into files.

@@ -35,6 +35,7 @@ fn main() {
         folder: folder.path().to_owned(),
         pass_env: Vec::new(),
         secrets_dir: None,
+        git_merge: Vec::new(),
     };
     let executor =
         ProcessExecutor::new(config, runtime.handle().clone(), Arc::new(Channel(sender))).unwrap();

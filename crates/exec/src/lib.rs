@@ -6,6 +6,7 @@ mod clock;
 mod beneath;
 pub mod secrets;
 pub mod log;
+mod git;
 mod process;
 #[cfg(feature = "bench")]
 mod echo;
@@ -14,6 +15,7 @@ pub use clock::now;
 pub use contract::{Executor, Reports};
 #[cfg(feature = "bench")]
 pub use echo::EchoExecutor;
+pub use git::{CHILD_FAILED, carry_out as land_branch};
 pub use process::{
     ARTIFACT_BYTES_MAX, ProcessConfig, ProcessExecutor, SetupError, StillAlive, attempts_within,
     kill_leftovers, left_beside, open_files_min, raise_open_files,

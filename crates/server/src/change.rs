@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::config::Scope;
 use crate::idempotency::Claim;
 use crate::problem::{Code, Problem};
-use mainspring_core::ids::TokenId;
+use mainspring_core::ids::{RunId, TokenId};
 use mainspring_core::kernel::record::{Admin, Record, TokenRow};
 use mainspring_core::world::input::{Command, Input, Order, Reply};
 use mainspring_engine::NotDone;
@@ -97,6 +97,7 @@ impl App {
         };
         if let Scope::OneRun(run) = self.config.scope
             && !is_about(run)
+            && !self.is_about_a_child(run, &input).await?
         {
             let detail = format!(
                 "`mainspring run` is at work here, on run {run} and on nothing else: for the \
@@ -109,6 +110,27 @@ impl App {
         let carried_out = tokio::spawn(carry_out(self.clone(), input, follows, held)).await;
         let broken = || Problem::new(Code::Internal, "the change could not be carried out");
         Ok(carried_out.map_err(|_| broken())??)
+    }
+}
+
+impl App {
+    /// Children of the one run are carried on with it.
+    async fn is_about_a_child(&self, run: RunId, input: &Input) -> Result<bool, Problem> {
+        let Input::Command(Command { run: asked, order, .. }) = input else {
+            return Ok(false);
+        };
+        let mut below = *asked;
+        if matches!(order, Order::Add(_)) {
+            return Ok(false);
+        }
+        while let Some(stored) = self.store.outline(below).await? {
+            let Some(parent) = stored.head.parent_run() else { return Ok(false) };
+            if parent == run {
+                return Ok(true);
+            }
+            below = parent;
+        }
+        Ok(false)
     }
 }
 

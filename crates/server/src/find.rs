@@ -4,11 +4,11 @@ use crate::app::{App, now};
 use crate::definitions::Version;
 use crate::problem::{Code, Problem};
 use axum::http::StatusCode;
-use mainspring_core::ids::{RunId, TaskNo, TaskRef};
-use mainspring_core::kernel::row::TaskRow;
+use mainspring_core::ids::{RunId, RunKey, TaskNo, TaskRef};
+use mainspring_core::kernel::row::{Attempt, TaskRow};
 use mainspring_core::kernel::rows::Rows;
 use mainspring_core::spec::definition::Definition;
-use mainspring_core::view::shapes::{RunView, TaskView, instance, show};
+use mainspring_core::view::shapes::{RunView, TaskView, instance, latest, show};
 use mainspring_core::world::input::{Named, Refusal};
 use mainspring_store::StoredRun;
 use serde::Deserialize;
@@ -81,6 +81,19 @@ impl App {
         // Its group may have gone back between the two looks.
         let gone = || Problem::from(Refusal::NotStarted(index)).with_status(StatusCode::NOT_FOUND);
         row.ok_or_else(gone).map(Some)
+    }
+
+    /// The last attempt of a task or an instance, at whichever of its steps.
+    pub async fn last_attempt(
+        &self,
+        run: RunKey,
+        row: &TaskRow,
+    ) -> Result<Option<Attempt>, Problem> {
+        if row.finalizer.is_none() {
+            return Ok(row.attempt.clone());
+        }
+        let history = self.store.attempts_of(run, row.task).await?;
+        Ok(latest(&history, row))
     }
 
     /// A task or an instance as its owner would show it.

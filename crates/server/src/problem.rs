@@ -72,6 +72,8 @@ codes! {
     NotWaiting = "not_waiting", CONFLICT, "It does not wait for a decision";
     Decided = "decided", CONFLICT, "It has been decided already";
     TooManySignals = "too_many_signals", CONFLICT, "The run takes no more signals";
+    ChildRun = "child_run", CONFLICT, "A child run is not retried by itself";
+    HeldByParent = "held_by_parent", CONFLICT, "The run's parent holds it";
     GroupHeld = "group_held", CONFLICT, "Another run holds the concurrency group";
     TierOfWorkflow = "tier_of_workflow", CONFLICT, "The tier is a workflow's own";
     LastAdmin = "last_admin", CONFLICT, "It is the last token of an admin";
@@ -207,6 +209,8 @@ impl From<Refusal> for Problem {
             Refusal::Decided => Code::Decided,
             Refusal::NotAllowed(_) => Code::NotAllowed,
             Refusal::TooManySignals => Code::TooManySignals,
+            Refusal::ChildRun(_) => Code::ChildRun,
+            Refusal::HeldByParent(_) => Code::HeldByParent,
             // An answer to executors, never to a request.
             Refusal::Stale => Code::Internal,
         };
@@ -240,6 +244,7 @@ impl From<ReadError> for Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mainspring_core::ids::RunId;
     use std::collections::BTreeSet;
 
     #[test]
@@ -263,6 +268,8 @@ mod tests {
             Refusal::Decided,
             Refusal::NotAllowed("ann".to_owned()),
             Refusal::TooManySignals,
+            Refusal::ChildRun(RunId::from_bytes([1; 16])),
+            Refusal::HeldByParent(RunId::from_bytes([1; 16])),
         ];
         for refusal in of_instances.into_iter().chain(others).chain(of_approvals) {
             assert_eq!(refusal.code(), Problem::from(refusal.clone()).code);

@@ -165,6 +165,7 @@ impl Bench {
             status,
             hold: None,
             cancel: None,
+            alone_since: None,
             owner: SCHEDULER,
             stamp: self.stamp,
             started_at: Some(Timestamp(1)),

@@ -109,6 +109,8 @@ pub struct RunsQuery {
     pub until: Option<Timestamp>,
     /// Every one of these, with this value.
     pub labels: Vec<(String, String)>,
+    /// Only children of this run.
+    pub parent: Option<RunId>,
     /// Only runs listed after this one.
     pub after: Option<(Timestamp, RunId)>,
     pub limit: usize,
@@ -134,14 +136,16 @@ pub struct InstancesQuery {
 }
 
 /// A final run whose time is up, and the logs that go with it. What it has in the blob store is
-/// named after it.
+/// named after it. Its child runs, and theirs, go with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expired {
     pub run: Forgotten,
+    /// The runs below it, in the order of their ids.
+    pub children: Vec<RunId>,
     /// About how many rows of tasks go with it: as many as it has tasks, and of instances as the
     /// highest indexes say.
     pub rows: u64,
-    /// Attempts whose logs are not in their rows.
+    /// Attempts whose logs are not in their rows, in the order of their ids.
     pub logs: Vec<AttemptId>,
 }
 
@@ -283,8 +287,8 @@ pub trait Store: Send + Sync + 'static {
 
     fn limits(&self) -> Reading<'_, StoredLimits>;
 
-    /// Final runs that were accepted and ended before this moment, oldest first (by
-    /// `created_at`, then id).
+    /// Final runs that were accepted and ended before this moment and are nobody's children,
+    /// oldest first (by `created_at`, then id).
     fn expired(&self, before: Timestamp, limit: usize) -> Reading<'_, Vec<Expired>>;
 
     /// Answers if it can be reached and written to.

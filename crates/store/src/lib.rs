@@ -6,6 +6,7 @@ mod inventory;
 mod upkeep;
 mod grouped;
 mod groups;
+mod parent;
 mod refused;
 mod thread;
 mod promise;

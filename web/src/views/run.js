@@ -56,7 +56,7 @@ function Head({ run }) {
       <${Fact} name="Version"><a href=${to.workflow(run.workflow, 'versions')}>${run.version}</a><//>
       ${run.priority !== 0 && html`<${Fact} name="Priority">${run.priority}<//>`}
       ${run.held && html`<${Fact} name="Paused by"><bdi>${shown(run.held.by ?? 'somebody')}</bdi><//>`}
-      ${run.parent && html`<${Fact} name="Child of"><a class="mono" href=${to.run(run.parent)}>${shortId(run.parent)}</a><//>`}
+      ${run.parent && html`<${Fact} name="Child of"><a class="mono" href=${to.run(run.parent.run)}>${shortId(run.parent.run)}</a>, task ${run.parent.task}<//>`}
       ${run.retry_of && html`<${Fact} name="Runs anew"><a class="mono" href=${to.run(run.retry_of)}>${shortId(run.retry_of)}</a><//>`}
       ${Object.keys(run.labels).length > 0 && html`<${Fact} name="Labels"><${Labels} labels=${run.labels} /><//>`}
     </dl>`;

@@ -11,12 +11,12 @@ const TIMERS: &str = "crates/core/src/world/timers.rs";
 #[rustfmt::skip] // One below the other, the passage and what takes its place.
 pub const MUTANTS: &[Mutant] = &[
     mutant("fencing-ignored", "a report must name the current attempt", REPORT, (
-        "(row.fact.is_live() && attempt.id == ticket.attempt).then_some(row)",
-        "row.fact.is_live().then_some(row)",
+        "row.live_attempt().filter(|(id, _)| *id == ticket.attempt).map(|_| row)",
+        "row.live_attempt().map(|_| row)",
     )),
     mutant("ended-twice", "a settled task takes no report", REPORT, (
-        "(row.fact.is_live() && attempt.id == ticket.attempt).then_some(row)",
-        "(attempt.id == ticket.attempt).then_some(row)",
+        "row.live_attempt().filter(|(id, _)| *id == ticket.attempt).map(|_| row)",
+        "row.attempt.as_ref().filter(|it| it.id == ticket.attempt).map(|_| row)",
     )),
     mutant("never-started-twice", "an attempt is started again once", REPORT, (
         "number != self.epoch || !self.asked_after.remove(&ticket.attempt)",
@@ -46,8 +46,8 @@ pub const MUTANTS: &[Mutant] = &[
     )),
     mutant("cascade-forgotten", "an end is followed by what it opens and dooms", REPORT, (
         "        self.follow(key, task.no);
-        self.ending.insert(key);",
-        "        self.ending.insert(key);",
+        self.pass_checkpoint(now, key, task.no);",
+        "        self.pass_checkpoint(now, key, task.no);",
     )),
     mutant("losses-uncounted", "losses are counted", REPORT, (
         "            row.losses = losses;",
@@ -147,22 +147,22 @@ pub const MUTANTS: &[Mutant] = &[
     )),
     mutant("start-not-durable", "a dispatch is in the batch that starts it", ADVANCE, (
         "        self.draft.task(key, task);
-        self.count_start(now, key, task.no);",
-        "        self.count_start(now, key, task.no);",
+        let run = self.runs.get(&key)",
+        "        let run = self.runs.get(&key)",
     )),
     mutant("double-dispatch", "what is dispatched is not ready any more", ADVANCE, (
         "        self.draft.task(key, task);
-        self.count_start(now, key, task.no);",
+        let run = self.runs.get(&key)",
         "        self.draft.task(key, task);
-        self.count_start(now, key, task.no);
-        self.enqueue(key, task.no);",
+        self.enqueue(key, task.no);
+        let run = self.runs.get(&key)",
     )),
     mutant("history-dropped", "a superseded attempt goes into the history", ADVANCE, (
-        "(!refused).then_some(AttemptRow { task: row.task, attempt, output })",
-        "(refused && !refused).then_some(AttemptRow { task: row.task, attempt, output })",
+        "(!refused).then_some(AttemptRow { task: row.task, step: Step::Work, attempt, output })",
+        "(refused && !refused).then_some(AttemptRow { task: row.task, step: Step::Work, attempt, output })",
     )),
     mutant("outputs-withheld", "an attempt is told what those above it put out", ASK, (
-        "row.and_then(|row| row.output.clone())",
+        "row.and_then(|row| row.readable_output().cloned())",
         "None",
     )),
     mutant("stale-agenda", "what was opened is looked at again before it starts", ADVANCE, (
@@ -174,7 +174,7 @@ pub const MUTANTS: &[Mutant] = &[
         "tries >= retries.max",
     )),
     mutant("once-is-often", "on_lost: fail is final", AGAIN, (
-        "task.on_lost == OnLost::Fail || losses > LOSSES_MAX",
+        "on_lost == OnLost::Fail || losses > LOSSES_MAX",
         "losses > LOSSES_MAX",
     )),
     mutant("timeout-from-dispatch", "a timeout counts from the start", TIMERS, (

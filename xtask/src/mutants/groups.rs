@@ -97,8 +97,8 @@ pub const MUTANTS: &[Mutant] = &[
         "!failed && group.cancelled + group.unopened() > 0 && group.success == 0",
     )),
     mutant("group-hold-ignored", "a held group starts nothing", GROUP, (
-        "self.progress.status != RunStatus::Running || self.rows.is_held(no)",
-        "self.progress.status != RunStatus::Running",
+        "!self.lets_start(no) || self.rows.is_held(no)",
+        "!self.lets_start(no)",
     )),
     mutant("instance-hold-ignored", "a held instance does not start", INSTANCES, (
         "row.fact == Fact::Delayed && row.hold.is_none() && has_come",
@@ -133,8 +133,8 @@ pub const MUTANTS: &[Mutant] = &[
         "                let _ = (stay_closed, Closed::Chosen);",
     )),
     mutant("cancel-reaches-groups", "a group that has opened goes on below a cancel", BELOW, (
-        "fact.is_live() || fact == Fact::Open",
-        "fact.is_live()",
+        "fact.is_live() || matches!(fact, Fact::Open | Fact::WorkerDone)",
+        "fact.is_live() || fact == Fact::WorkerDone",
     )),
     mutant("items-forgotten", "an instance is told its item after a reload too", LAUNCH, (
         "self.lacks_items()",

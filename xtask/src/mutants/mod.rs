@@ -4,10 +4,13 @@
 pub mod mutant;
 pub mod attempts;
 pub mod runs;
+pub mod always;
 pub mod anew;
 pub mod added;
 pub mod groups;
 pub mod waits;
+pub mod finals;
+pub mod children;
 pub mod limits;
 pub mod engine;
 pub mod switch;

@@ -1,6 +1,6 @@
 //! What a breakage is: one passage of the source, replaced.
 
-use super::{added, anew, attempts, engine, groups, limits, runs, waits};
+use super::{added, always, anew, attempts, children, engine, finals, groups, limits, runs, waits};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Mutant {
@@ -40,10 +40,13 @@ impl Mutant {
 pub fn all() -> impl Iterator<Item = &'static Mutant> {
     let decided = attempts::MUTANTS.iter().chain(runs::MUTANTS).chain(groups::MUTANTS);
     decided
+        .chain(always::MUTANTS)
         .chain(anew::MUTANTS)
         .chain(added::MUTANTS)
         .chain(limits::MUTANTS)
         .chain(waits::MUTANTS)
+        .chain(finals::MUTANTS)
+        .chain(children::MUTANTS)
         .chain(engine::MUTANTS)
 }
 

@@ -89,20 +89,16 @@ pub const MUTANTS: &[Mutant] = &[
         "self.progress.status == RunStatus::Running",
         "matches!(self.progress.status, RunStatus::Running | RunStatus::Paused)",
     )),
-    mutant("cancel-ignored", "a cancelled run starts nothing", RUN, (
-        "self.progress.status == RunStatus::Running",
-        "matches!(self.progress.status, RunStatus::Running | RunStatus::Cancelling)",
-    )),
     mutant("unsettled-stays", "an outcome is counted", STATE, (
         "run.unsettled -= 1",
         "()",
     )),
     mutant("permits-not-taken", "what is dispatched takes its permits", STATE, (
-        "                self.limits.take(permits);",
+        "                self.limits.take(run.blueprint.permits_of(no, standing_now.step()));",
         "",
     )),
     mutant("permits-not-released", "what has ended gives its permits back", STATE, (
-        "                self.limits.give_back(permits);",
+        "                self.limits.give_back(run.blueprint.permits_of(no, standing.step()));",
         "",
     )),
     mutant("same-timer-not-armed", "a fired timer is armed for another fact", STATE, (
@@ -126,10 +122,8 @@ pub const MUTANTS: &[Mutant] = &[
         "Some(CancelCause::RunTimeout) => RunStatus::Cancelled",
     )),
     mutant("paused-ends", "a paused run does not end", ADVANCE, (
-        "self.runs.get(&key).is_some_and(|run| run.is_over())",
-        "self.runs.get(&key).is_some_and(|run| {
-                run.is_over() || (run.progress.status == RunStatus::Paused && run.unsettled == 0)
-            })",
+        "!run.is_over()",
+        "!(run.is_over() || (run.progress.status == RunStatus::Paused && run.unsettled == 0))",
     )),
     mutant("outdated-accepted", "an older reading is noticed", APPLY, (
         "departed.is_some_and(|it| stamp < it.stamp)",
@@ -142,8 +136,8 @@ pub const MUTANTS: &[Mutant] = &[
         "",
     )),
     mutant("pause-lets-run", "a paused task's attempt is stopped", RUN, (
-        "row.fact.is_live() && row.stopping.is_none()",
-        "row.fact.is_live() && row.stopping.is_some()",
+        "row.is_live() && row.stopping.is_none()",
+        "row.is_live() && row.stopping.is_some()",
     )),
     mutant("resume-opens-nothing", "a resume looks at every task again", ORDERS, (
         "        self.refill(key, now);
@@ -200,7 +194,7 @@ pub const MUTANTS: &[Mutant] = &[
         }",
     )),
     mutant("permits-forgotten", "a load takes the permits of what is live", LOAD, (
-        "                self.limits.take(blueprint.permits(no));",
+        "                self.limits.take(blueprint.permits_of(no, Standing::of(&row).step()));",
         "",
     )),
     mutant("timers-forgotten", "a load arms every timer", LOAD, (

@@ -102,6 +102,7 @@ impl Command {
             Self::Runs(RunsArgs { look: LookArgs { place, .. }, .. })
             | Self::Show(ShowArgs { look: LookArgs { place, .. }, .. })
             | Self::Instances(InstancesArgs { look: LookArgs { place, .. }, .. })
+            | Self::Explain(ExplainArgs { look: LookArgs { place, .. }, .. })
             | Self::Output(OutputArgs { place, .. })
             | Self::Doctor(DoctorArgs { look: LookArgs { place, .. }, .. })
             | Self::Logs(LogsArgs { place, .. })
@@ -161,6 +162,9 @@ pub struct RunsArgs {
     /// Only runs accepted before this moment
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub until: Option<Timestamp>,
+    /// Only children of this run
+    #[arg(long, value_name = "RUN")]
+    pub parent: Option<String>,
     /// How many at most
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one::<usize>)]
     pub limit: usize,
@@ -175,6 +179,19 @@ pub struct ShowArgs {
     /// Of a fan-out, the instance with this index, from 0
     #[arg(long, value_name = "N", requires = "task")]
     pub index: Option<u32>,
+    #[command(flatten)]
+    pub look: LookArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// Its id, the beginning of it, or `last`
+    pub run: String,
+    /// This task alone; of a fan-out, with more of its instances
+    pub task: Option<String>,
+    /// Tasks from this one on: 100 are told of at a time
+    #[arg(long, value_name = "TASK", conflicts_with = "task")]
+    pub from: Option<String>,
     #[command(flatten)]
     pub look: LookArgs,
 }
@@ -476,7 +493,7 @@ pub struct TiersArgs {
 pub enum TiersCommand {
     /// Change a limit of the server, or add a tier; it takes effect at once and outlives the server
     Set {
-        /// `total`, `executor:process`, or a tier
+        /// `total`, `executor:process`, `queue:NAME`, or a tier
         name: String,
         /// How many at once; 0 lets nothing start
         #[arg(long, value_name = "N")]

@@ -24,6 +24,7 @@ pub struct Run {
     #[serde(default)]
     pub priority: i32,
     pub triggered_by: String,
+    pub parent: Option<Parent>,
     pub retry_of: Option<String>,
     pub created_at: Timestamp,
     pub started_at: Option<Timestamp>,
@@ -50,6 +51,27 @@ impl Run {
     }
 }
 
+/// Which attempt of which task a child run is.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Parent {
+    pub run: String,
+    pub task: String,
+    pub index: Option<u32>,
+    pub attempt: u32,
+}
+
+impl Parent {
+    /// `task[3] of run …`
+    pub fn text(&self) -> String {
+        format!("{} of run {}", self.title(), tame(&self.run))
+    }
+
+    pub fn title(&self) -> String {
+        let index = self.index.map(|index| format!("[{index}]")).unwrap_or_default();
+        format!("{}{index}", tame(&self.task))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Hold {
     pub by: String,
@@ -69,6 +91,7 @@ pub struct Task {
     pub index: Option<u32>,
     /// Of a fan-out: `total`, then instances by state.
     pub instances: Option<BTreeMap<String, u32>>,
+    pub kind: Option<String>,
     pub status: String,
     pub reason: Option<String>,
     pub attempt: u32,
@@ -77,7 +100,9 @@ pub struct Task {
     pub held: Option<Hold>,
     pub stopping: Option<String>,
     pub retry_at: Option<Timestamp>,
+    pub child: Option<String>,
     pub awaits: Option<Awaits>,
+    pub finalizer: Option<Finalizer>,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
     pub error: Option<Error>,
@@ -85,6 +110,37 @@ pub struct Task {
     pub output_blob: Option<Blob>,
     #[serde(default)]
     pub attempts: Vec<Attempt>,
+}
+
+/// What lands the work of a task.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Finalizer {
+    pub state: String,
+    pub queue: Option<String>,
+    pub attempt: Option<u32>,
+    pub started_at: Option<Timestamp>,
+    pub tries: u32,
+    pub tries_max: u32,
+    #[serde(default)]
+    pub losses: u32,
+    pub retry_at: Option<Timestamp>,
+    pub error: Option<Error>,
+}
+
+impl Finalizer {
+    pub fn is_live(&self) -> bool {
+        matches!(self.state.as_str(), "dispatched" | "running")
+    }
+
+    /// In a few words.
+    pub fn text(&self) -> String {
+        let queue = self.queue.as_deref().map(|queue| format!(" in queue {}", tame(queue)));
+        let mut text = format!("{}{}", self.state, queue.unwrap_or_default());
+        if self.tries > 0 {
+            text.push_str(&format!(", {} of {} tries failed", self.tries, self.tries_max));
+        }
+        text
+    }
 }
 
 /// An output that is too large to be shown.
@@ -109,6 +165,12 @@ impl Task {
         matches!(self.status.as_str(), "dispatched" | "running")
     }
 
+    /// What lands its work is at work.
+    pub fn is_landing(&self) -> bool {
+        let finalizer = self.finalizer.as_ref();
+        self.status == "worker_done" && finalizer.is_some_and(Finalizer::is_live)
+    }
+
     pub fn is_settled(&self) -> bool {
         matches!(self.status.as_str(), "success" | "failed" | "cancelled" | "skipped" | "blocked")
     }
@@ -117,6 +179,9 @@ impl Task {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Attempt {
     pub attempt: u32,
+    /// `work` or `finalize`.
+    #[serde(default)]
+    pub role: String,
     pub status: String,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
@@ -133,6 +198,32 @@ impl From<&TaskError> for Error {
     fn from(error: &TaskError) -> Self {
         Self { class: error.class.to_string(), message: error.message.clone() }
     }
+}
+
+/// Why a run does not go on, as far as people are told.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Explanation {
+    pub run: String,
+    pub workflow: String,
+    pub status: String,
+    pub reasons: Vec<Told>,
+    pub tasks: Vec<Explained>,
+    pub next: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Explained {
+    pub name: String,
+    pub index: Option<u32>,
+    pub status: String,
+    pub reasons: Vec<Told>,
+    #[serde(default)]
+    pub instances: Vec<Explained>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Told {
+    pub text: String,
 }
 
 /// What would be done to many runs.
@@ -263,22 +354,26 @@ impl Approval {
 pub struct Awaits {
     pub until: Option<Timestamp>,
     pub signal: Option<String>,
+    pub run: Option<String>,
     pub message: Option<String>,
     pub by: Option<Vec<String>>,
 }
 
 impl From<awaits::Awaits> for Awaits {
     fn from(shown: awaits::Awaits) -> Self {
-        let awaits::Awaits { until, signal, message, by, .. } = shown;
-        Self { until, signal, message, by }
+        let awaits::Awaits { until, signal, run, message, by, .. } = shown;
+        Self { until, signal, run: run.map(|run| run.to_string()), message, by }
     }
 }
 
 impl Awaits {
     /// `for the signal 'paid', until 12:00:00Z`
     pub fn text(&self) -> String {
-        let Self { until, signal, message, by } = self;
+        let Self { until, signal, run, message, by } = self;
         let mut text = match (signal, message) {
+            _ if run.is_some() => {
+                format!("for run {}", tame(run.as_deref().unwrap_or_default()))
+            }
             (Some(key), _) => format!("for the signal '{}'", tame(key)),
             (None, Some(message)) => format!("for an approval: {}", tame(message)),
             (None, None) => String::new(),

@@ -1,13 +1,14 @@
 //! From the command line to a command, and from its outcome to an exit code.
 
 use super::{
-    add, apply, approvals, audit, bulk, completions, db, delete, diff, doctor, explain_code, graph,
-    instances, logs, orders, output, rerun, run, runs,
+    add, apply, approvals, audit, bulk, completions, db, delete, diff, doctor, explain,
+    explain_code, graph, instances, logs, orders, output, rerun, run, runs,
 };
 use super::{schema, show, show_task, tiers, tokens, trigger, validate, watch, workflows};
 use crate::args::{Cli, Command, WorkflowsCommand};
 use crate::client::ClientError;
 use crate::exit::Exit;
+use crate::git_merge;
 use crate::out;
 use crate::server;
 use anyhow::{Error, Result};
@@ -42,6 +43,7 @@ fn command(command: Command, matches: &ArgMatches) -> Result<Exit> {
             Some(task) => show_task::show(&args, task),
         },
         Command::Instances(args) => instances::instances(&args),
+        Command::Explain(args) => explain::explain(&args),
         Command::Output(args) => output::output(&args),
         Command::Logs(args) => logs::logs(&args),
         Command::Server(args) => server::serve(&args, below(matches)),
@@ -74,6 +76,7 @@ fn command(command: Command, matches: &ArgMatches) -> Result<Exit> {
         Command::Completions(args) => completions::completions(&args),
         Command::Db(args) => db::db(&args.command, below(below(matches))),
         Command::Doctor(args) => doctor::doctor(&args),
+        Command::GitMerge => git_merge::run(),
     }
 }
 

@@ -108,11 +108,15 @@ fn which_instance(task: &str) -> String {
     format!("task `{task}` is a fan-out: say which instance's log with --index N, from 0")
 }
 
-/// Every attempt of a task or an instance, the current one last.
+/// Every attempt of a task or an instance, in the order of their numbers.
 async fn attempts(store: &dyn Store, run: RunKey, row: &TaskRow) -> Result<Vec<Attempt>> {
     let history = store.attempts_of(run, row.task).await?;
     let past = history.into_iter().map(|past| past.attempt);
-    Ok(past.chain(row.attempt.clone()).collect())
+    let landing = row.finalizing().and_then(|finalizer| finalizer.attempt);
+    let landing = landing.map(|live| live.shown());
+    let mut all: Vec<Attempt> = past.chain(row.attempt.clone()).chain(landing).collect();
+    all.sort_by_key(|attempt| attempt.number);
+    Ok(all)
 }
 
 fn choose<'a>(args: &LogsArgs, all: &'a [Attempt]) -> Result<&'a Attempt> {

@@ -27,6 +27,7 @@ mod audit;
 mod completions;
 mod db;
 mod doctor;
+mod explain;
 mod explain_code;
 mod graph;
 mod schema;

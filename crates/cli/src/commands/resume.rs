@@ -2,7 +2,7 @@
 
 use super::run::{carry_on, say_unfinished};
 use crate::args::RunArgs;
-use crate::embedded::{Follow, Ground, Life, Settings};
+use crate::embedded::{Follow, Ground, Life, Settings, root};
 use crate::exit::Exit;
 use crate::limits::{self, Tiers};
 use crate::progress::Board;
@@ -32,6 +32,11 @@ pub async fn resume(args: &RunArgs, wanted: &str) -> Result<Exit> {
     let Some(stored) = ground.store.run(run).await? else {
         bail!("there is no run {run} here: `mainspring runs` lists them");
     };
+    if let Some(parent) = &stored.head.parent {
+        let root = root(&ground.store, stored.head.clone()).await?;
+        let (name, above) = (&parent.name, parent.run);
+        bail!("run {run} is the child of task '{name}' of run {above}: resume run {root}");
+    }
     let status = stored.progress.status;
     if status.is_final() {
         bail!("run {run} is {}: there is nothing to resume", status.word());
@@ -50,7 +55,7 @@ pub async fn resume(args: &RunArgs, wanted: &str) -> Result<Exit> {
         RunStatus::Paused => lift_hold(&life, run).await,
         _ => {}
     }
-    let follow = Follow::new(run, Board::of(definition, &stored), None);
+    let follow = Follow::new((run, stored.head.key), Board::of(definition, &stored), None);
     carry_on(args, life, follow, &mut signals).await
 }
 

@@ -3,7 +3,8 @@
 use super::resume;
 use crate::args::RunArgs;
 use crate::embedded::{
-    Door, Ending, Finished, Follow, Fresh, Ground, Life, NotAccepted, Settings, accept, print,
+    Checked, Door, Ending, Finished, Follow, Fresh, Ground, Life, NotAccepted, Settings, accept,
+    print,
 };
 use crate::exit::Exit;
 use crate::limits::{self, Tiers};
@@ -13,8 +14,9 @@ use crate::source::Source;
 use crate::{data, draw, inputs, out};
 use anyhow::{Context as _, Result};
 use mainspring_core::evaluate::group_key;
-use mainspring_core::ids::RunId;
+use mainspring_core::ids::{RunId, RunKey};
 use mainspring_core::kernel::row::RunStatus;
+use mainspring_core::spec::Diagnostic;
 use mainspring_core::spec::definition::Definition;
 use mainspring_engine::Load;
 use mainspring_engine::folder::DataFolder;
@@ -100,9 +102,40 @@ fn checked(args: &RunArgs, file: &Path, tiers: &Tiers) -> Result<Option<Fresh>> 
     };
     let workdir = std::env::current_dir().context("the current directory cannot be found")?;
     let workdir = workdir.to_str().context("the current directory's name is not UTF-8")?.to_owned();
-    let text = source.text().into_owned().into();
-    let (definition, hash) = (Arc::new(parsed.definition), parsed.hash);
-    Ok(Some(Fresh { definition, text, hash, input, workdir, group }))
+    let Some(others) = others(args, tiers)? else { return Ok(None) };
+    let main = Checked {
+        definition: Arc::new(parsed.definition),
+        text: source.text().into_owned().into(),
+        hash: parsed.hash,
+    };
+    Ok(Some(Fresh { main, others, input, workdir, group }))
+}
+
+/// The workflows that the run may begin; None when something was wrong with one of them.
+fn others(args: &RunArgs, tiers: &Tiers) -> Result<Option<Vec<Checked>>> {
+    let mut others = Vec::new();
+    let mut good = true;
+    for file in &args.with {
+        let source = Source::read(file)?;
+        let drawn = |found: &[Diagnostic]| draw::diagnostics(&source.name, &source.text(), found);
+        match source.parse(&limits::names(tiers)) {
+            Err(found) => {
+                out::say(&drawn(&found));
+                good = false;
+            }
+            Ok(parsed) => {
+                if !parsed.warnings.is_empty() {
+                    out::say(&drawn(&parsed.warnings));
+                }
+                others.push(Checked {
+                    definition: Arc::new(parsed.definition),
+                    text: source.text().into_owned().into(),
+                    hash: parsed.hash,
+                });
+            }
+        }
+    }
+    Ok(good.then_some(others))
 }
 
 fn say_all(problems: &[String]) {
@@ -126,11 +159,18 @@ async fn start(args: &RunArgs, fresh: Fresh, tiers: Tiers) -> Result<Exit> {
         Ok(run) => run,
         Err(error) => return not_accepted(error, life, args).await,
     };
-    let count = fresh.definition.tasks.len();
+    let main = fresh.main.definition;
+    let count = main.tasks.len();
     let tasks = if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") };
-    out::say(&format!("run {run} of {}, {tasks}\n", fresh.definition.name));
-    let follow = Follow::new(run, Board::new(fresh.definition), asked);
+    out::say(&format!("run {run} of {}, {tasks}\n", main.name));
+    let key = key_of(&life, run).await?;
+    let follow = Follow::new((run, key), Board::new(main), asked);
     carry_on(args, life, follow, &mut signals).await
+}
+
+async fn key_of(life: &Life, run: RunId) -> Result<RunKey> {
+    let stored = life.store().outline(run).await?;
+    Ok(stored.context("the run is gone from the database")?.head.key)
 }
 
 /// The first Ctrl-C waits until it is known what there is to cancel; the second does not.

@@ -1,7 +1,7 @@
 //! `mainspring show`: one run, its tasks in the words of its owner, their attempts.
 
 use crate::args::{Format, ShowArgs};
-use crate::client::wire::{Blob, Run, Task};
+use crate::client::wire::{Blob, Parent, Run, Task};
 use crate::client::{Ask, Client, items, look, run_id};
 use crate::exit::Exit;
 use crate::print::{Tree, document, size};
@@ -11,13 +11,20 @@ use mainspring_core::ids::TaskNo;
 use mainspring_core::json::Json;
 use mainspring_core::kernel::row::AttemptRow;
 use mainspring_core::kernel::rows::Rows;
-use mainspring_core::view::shapes::{self, TaskView};
+use mainspring_core::view::shapes::{self, TaskView, run_view};
+use mainspring_store::RunsQuery;
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// `mainspring runs --parent` lists all of them.
+const CHILDREN_MAX: usize = 20;
 
 #[derive(Serialize)]
 struct Document {
     run: Tree,
+    /// The child runs, newest first: not more than are well shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    children: Vec<Tree>,
     /// Each with its attempts.
     tasks: Vec<Tree>,
 }
@@ -50,7 +57,11 @@ async fn asked(client: &Client, args: &ShowArgs) -> Result<Document> {
         let own = attempts.remove(&task.name).unwrap_or_default();
         tree.add("attempts", Tree::List(own));
     }
-    Ok(Document { run, tasks })
+    let children = match read.iter().any(|task| task.kind.as_deref() == Some("workflow")) {
+        true => items(client, &Ask::get(&["runs"]).with("parent", &id), CHILDREN_MAX).await?,
+        false => Vec::new(),
+    };
+    Ok(Document { run, children, tasks })
 }
 
 /// Attempts by the names of their tasks, in the order they came.
@@ -70,9 +81,17 @@ async fn stored(args: &ShowArgs) -> Result<Document> {
     history.retain(|past| past.task.index.is_none());
     let mut rows = Rows::new(definition.tasks.len());
     stored.tasks.into_iter().for_each(|row| rows.put(row));
+    let query =
+        RunsQuery { parent: Some(stored.head.id), limit: CHILDREN_MAX, ..RunsQuery::default() };
+    let children = store.runs(query).await?;
+    let children: Vec<Tree> = children
+        .iter()
+        .map(|(head, progress)| Tree::of(&run_view(head, progress)))
+        .collect::<Result<_, _>>()?;
     let run = (&stored.head, &stored.progress);
     let (run, tasks) = shapes::show(&definition, run, &rows, mainspring_exec::now());
-    Ok(Document { run: Tree::of(&run)?, tasks: with_attempts(&tasks, &rows, &history)? })
+    let tasks = with_attempts(&tasks, &rows, &history)?;
+    Ok(Document { run: Tree::of(&run)?, children, tasks })
 }
 
 fn with_attempts(tasks: &[TaskView], rows: &Rows, mut history: &[AttemptRow]) -> Result<Vec<Tree>> {
@@ -103,6 +122,9 @@ fn drawn(whole: &Document) -> Result<String> {
     }
     let by = out::tame(&run.triggered_by);
     field("created", &format!("{} UTC by {by}", time_text::moment(run.created_at)));
+    if let Some(parent) = &run.parent {
+        field("child of", &format!("{}, attempt {}", parent.text(), parent.attempt));
+    }
     if let Some(former) = &run.retry_of {
         field("anew", &format!("what run {} was", out::tame(former)));
     }
@@ -125,12 +147,33 @@ fn drawn(whole: &Document) -> Result<String> {
     field("tasks", &counts.join(", "));
     text.push('\n');
     text.push_str(&task_table(&tasks));
+    if !whole.children.is_empty() {
+        text.push_str("\nChild runs, newest first:\n\n");
+        text.push_str(&child_table(&whole.children)?);
+    }
     let mut several = tasks.iter().filter(|task| task.attempts.len() > 1).peekable();
     if several.peek().is_some() {
         text.push_str("\nTasks with more than one attempt:\n\n");
         text.push_str(&attempt_table(several));
     }
     Ok(text)
+}
+
+fn child_table(children: &[Tree]) -> Result<String> {
+    let mut table = table::table(&["RUN", "WORKFLOW", "STATE", "OF TASK", "ATTEMPT", "TOOK"]);
+    for child in children {
+        let run: Run = child.read()?;
+        let parent = run.parent.as_ref();
+        table.add_row([
+            run.id.clone(),
+            run.workflow.clone(),
+            run.status.clone(),
+            parent.map(Parent::title).unwrap_or_default(),
+            parent.map(|parent| parent.attempt.to_string()).unwrap_or_default(),
+            time_text::took(run.started_at, run.finished_at),
+        ]);
+    }
+    Ok(table::text(&table))
 }
 
 /// What was put out, or how large it is.
@@ -188,10 +231,18 @@ pub fn why(task: &Task) -> String {
     if let Some(error) = &task.error {
         parts.push(format!("{}: {}", error.class, out::tame(&error.message)));
     }
+    if let Some(child) = task.child.as_ref().filter(|_| task.awaits.is_none()) {
+        parts.push(format!("run {}", out::tame(child)));
+    }
     if let Some(awaits) = &task.awaits {
         parts.push(format!("waits {}", awaits.text()));
     }
-    if let Some(at) = task.retry_at {
+    let finalizer = task.finalizer.as_ref().filter(|_| task.status == "worker_done");
+    if let Some(error) = finalizer.and_then(|it| it.error.as_ref()) {
+        parts.push(format!("{}: {}", error.class, out::tame(&error.message)));
+    }
+    let again = task.retry_at.or_else(|| finalizer?.retry_at);
+    if let Some(at) = again {
         parts.push(format!("again at {}", time_text::clock(at)));
     }
     parts.join("; ")
@@ -206,7 +257,10 @@ pub fn attempt_table<'a>(tasks: impl Iterator<Item = &'a Task>) -> String {
             let error = attempt.error.as_ref();
             table.add_row([
                 task.title(),
-                attempt.attempt.to_string(),
+                match attempt.role.as_str() {
+                    "finalize" => format!("{} finalize", attempt.attempt),
+                    _ => attempt.attempt.to_string(),
+                },
                 attempt.status.clone(),
                 attempt.started_at.map(time_text::moment).unwrap_or_default(),
                 time_text::took(attempt.started_at, attempt.finished_at),

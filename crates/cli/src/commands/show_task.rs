@@ -81,6 +81,9 @@ fn drawn(tree: &Tree) -> Result<String> {
     if !why.is_empty() {
         field("why", &why);
     }
+    if let Some(finalizer) = &task.finalizer {
+        field("finalizer", &finalizer.text());
+    }
     if let Some(started) = task.started_at {
         field("started", &format!("{} UTC", time_text::moment(started)));
         field("took", &time_text::took(task.started_at, task.finished_at));

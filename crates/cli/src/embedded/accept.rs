@@ -14,12 +14,20 @@ use std::time::Duration;
 /// Between two tries while the store fails; the engine's own patience ends them.
 const TRY_AGAIN: Duration = Duration::from_millis(100);
 
-/// A run to be.
+/// A definition that was checked.
 #[derive(Clone, Debug)]
-pub struct Fresh {
+pub struct Checked {
     pub definition: Arc<Definition>,
     pub text: Arc<str>,
     pub hash: [u8; 32],
+}
+
+/// A run to be.
+#[derive(Clone, Debug)]
+pub struct Fresh {
+    pub main: Checked,
+    /// Workflows that it may run.
+    pub others: Vec<Checked>,
     pub input: Json,
     /// Absolute.
     pub workdir: String,
@@ -43,7 +51,10 @@ pub enum NotAccepted {
 /// Stores the definition and starts a run of it.
 pub async fn accept(life: &Life, fresh: &Fresh) -> Result<RunId, NotAccepted> {
     let newest = newest(life).await.map_err(NotAccepted::Unreadable)?;
-    let version = deploy(life, fresh).await?;
+    for other in &fresh.others {
+        deploy(life, other).await?;
+    }
+    let version = deploy(life, &fresh.main).await?;
     loop {
         match life.engine.submit(Input::Trigger(trigger(fresh, version))).await {
             Ok(Reply::Accepted { run }) => return Ok(run),
@@ -60,7 +71,7 @@ pub async fn accept(life: &Life, fresh: &Fresh) -> Result<RunId, NotAccepted> {
     }
 }
 
-async fn deploy(life: &Life, fresh: &Fresh) -> Result<u32, NotAccepted> {
+async fn deploy(life: &Life, fresh: &Checked) -> Result<u32, NotAccepted> {
     loop {
         let deploy = Deploy {
             definition: Arc::clone(&fresh.definition),
@@ -86,7 +97,7 @@ async fn deploy(life: &Life, fresh: &Fresh) -> Result<u32, NotAccepted> {
 
 fn trigger(fresh: &Fresh, version: u32) -> Trigger {
     Trigger {
-        workflow: Arc::clone(&fresh.definition.name),
+        workflow: Arc::clone(&fresh.main.definition.name),
         version: Some(version),
         input: fresh.input.clone(),
         labels: BTreeMap::new(),
@@ -119,5 +130,10 @@ fn has_stopped(life: &Life) -> bool {
 
 async fn newest(life: &Life) -> Result<Option<RunId>, ReadError> {
     let query = RunsQuery { limit: 1, ..RunsQuery::default() };
-    Ok(life.store().runs(query).await?.first().map(|(head, _)| head.id))
+    let newest = life.store().runs(query).await?.into_iter().next();
+    // It may have begun others by now.
+    match newest {
+        Some((head, _)) => Ok(Some(super::ground::root(life.store(), head).await?)),
+        None => Ok(None),
+    }
 }

@@ -1,14 +1,15 @@
 //! Follows a run to its end, or until it has to be left.
 
+use super::kin::Kin;
 use super::life::{Life, News};
 use crate::out;
 use crate::progress::{Board, Reporter, Standing as _};
 use crate::signals::{Asked, Signals};
-use mainspring_core::ids::RunId;
+use mainspring_core::ids::{RunId, RunKey};
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::world::input::{Command, Input, Order, Verb};
 use mainspring_engine::{Engine, NotDone, Stopped};
-use mainspring_store::Store as _;
+use mainspring_store::Store;
 use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::time::Duration;
@@ -34,6 +35,8 @@ pub enum Ending {
 pub struct Follow {
     pub run: RunId,
     pub board: Board,
+    /// Runs that it began, and those that they did.
+    kin: Kin,
     pub reporter: Reporter,
     asked_to_end: u32,
     /// What was said about the store already.
@@ -44,10 +47,11 @@ pub struct Follow {
 
 impl Follow {
     /// `asked` is what was asked before there was a run to cancel.
-    pub fn new(run: RunId, board: Board, asked: Option<Asked>) -> Self {
+    pub fn new((run, key): (RunId, RunKey), board: Board, asked: Option<Asked>) -> Self {
         let (troubles, reporter) = (BTreeSet::new(), Reporter::new());
         let asked_to_end = u32::from(asked.is_some());
-        Self { run, board, reporter, asked_to_end, troubles, look: true }
+        let kin = Kin::of(run, key);
+        Self { run, board, kin, reporter, asked_to_end, troubles, look: true }
     }
 
     pub async fn until_over(&mut self, life: &mut Life, signals: &mut Signals) -> Ending {
@@ -65,7 +69,9 @@ impl Follow {
         let mut batch = Vec::new();
         loop {
             tokio::select! {
-                _ = news.recv_many(&mut batch, NEWS_AT_ONCE) => self.take(&mut batch),
+                _ = news.recv_many(&mut batch, NEWS_AT_ONCE) => {
+                    self.take(&mut batch, &*ground.store).await;
+                }
                 asked = signals.next() => {
                     if self.is_to_leave(asked) {
                         self.leave();
@@ -82,14 +88,14 @@ impl Follow {
                             self.reporter.step(&step, now);
                         }
                     }
-                    self.reporter.tick(&self.board, mainspring_exec::now());
+                    self.kin.tick(&self.board, &mut self.reporter);
                 }
                 stopped = engine.stopped() => {
                     // What was committed before is waiting to be told.
                     while let Ok(one) = news.try_recv() {
                         batch.push(one);
                     }
-                    self.take(&mut batch);
+                    self.take(&mut batch, &*ground.store).await;
                     self.reporter.finish();
                     return match self.board.status() {
                         Some(status) if status.is_final() => Ending::Final(status),
@@ -104,13 +110,15 @@ impl Follow {
         }
     }
 
-    fn take(&mut self, batch: &mut Vec<News>) {
+    async fn take(&mut self, batch: &mut Vec<News>, store: &dyn Store) {
         let now = mainspring_exec::now();
         for news in batch.drain(..) {
             match news {
                 News::Committed(events) => {
-                    for step in events.into_iter().flat_map(|event| self.board.apply(event)) {
-                        self.reporter.step(&step, now);
+                    for event in events {
+                        for step in self.kin.apply(&mut self.board, event, store).await {
+                            self.reporter.step(&step, now);
+                        }
                     }
                 }
                 News::StoreFailed(error) => self.store_failed(&error),
@@ -137,7 +145,8 @@ impl Follow {
     }
 
     fn say_cancelling(&mut self) {
-        let live = self.board.live();
+        let family = self.kin.family(&self.board);
+        let live = family.live();
         let names: Vec<&str> = live.iter().map(|task| task.name).take(NAMED_MAX).collect();
         let more = match live.len().saturating_sub(NAMED_MAX) {
             0 => String::new(),

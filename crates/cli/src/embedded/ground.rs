@@ -2,10 +2,11 @@
 
 use anyhow::{Context as _, Error, Result, bail};
 use mainspring_core::ids::RunId;
+use mainspring_core::kernel::row::RunHead;
 use mainspring_engine::folder::{DataFolder, FolderError};
 use mainspring_engine::logs::LogPlaces;
 use mainspring_exec::kill_leftovers;
-use mainspring_store::{FolderBlobs, Sqlite, Store as _};
+use mainspring_store::{FolderBlobs, ReadError, Sqlite, Store as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,11 +26,28 @@ impl Ground {
         Ok(Self { folder, store: Arc::new(store), logs })
     }
 
-    /// Runs that are not final, oldest first.
+    /// Runs that are not final and nobody's children, oldest first.
     pub async fn unfinished(&self) -> Result<Vec<RunId>> {
         let found = self.store.unfinished(self.folder.id()).await?;
-        Ok(found.into_iter().map(|(_, id)| id).collect())
+        let mut roots = Vec::new();
+        for (_, id) in found {
+            let stored = self.store.outline(id).await?;
+            if stored.is_some_and(|stored| stored.head.parent.is_none()) {
+                roots.push(id);
+            }
+        }
+        Ok(roots)
     }
+}
+
+/// The run that a child goes on with, and ends with.
+pub async fn root(store: &Sqlite, mut head: RunHead) -> Result<RunId, ReadError> {
+    while let Some(parent) = head.parent_run() {
+        let above = store.outline(parent).await?;
+        let missing = || ReadError::Damaged(format!("the parent of run {} is gone", head.id));
+        head = above.ok_or_else(missing)?.head;
+    }
+    Ok(head.id)
 }
 
 /// Takes the data folder and ends whatever a former life left running.

@@ -3,6 +3,7 @@
 use super::ground::Ground;
 use super::settings::Settings;
 use crate::executors::executors;
+use crate::git_merge;
 use anyhow::{Context as _, Result};
 use mainspring_core::ids::AttemptId;
 use mainspring_engine::events::{Event, Observer};
@@ -45,6 +46,7 @@ impl Life {
             folder: ground.folder.path().to_owned(),
             pass_env: settings.pass_env,
             secrets_dir: Some(settings.secrets_dir),
+            git_merge: git_merge::command(),
         };
         let config = EngineConfig {
             store: Arc::clone(&ground.store) as Arc<dyn Store>,

@@ -13,13 +13,14 @@ mod life;
 mod settings;
 mod accept;
 mod follow;
+mod kin;
 mod door;
 mod summary;
 
-pub use accept::{Fresh, NotAccepted, accept};
+pub use accept::{Checked, Fresh, NotAccepted, accept};
 pub use door::Door;
 pub use follow::{Ending, Follow};
-pub use ground::{Ground, hold};
+pub use ground::{Ground, hold, root};
 pub use life::Life;
 pub use settings::{OpenFiles, Settings, processes_default, share_open_files};
 pub use summary::{Finished, print};

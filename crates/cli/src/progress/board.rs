@@ -2,10 +2,11 @@
 
 use super::standing::{Live, Standing, Tally};
 use super::step::{Step, What};
-use crate::client::wire::Awaits;
+use crate::client::wire::{Awaits, Error};
 use crate::fan::{Fan, NAMED_MAX};
 use mainspring_core::ids::TaskNo;
 use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::finalizer::Finalizer;
 use mainspring_core::kernel::row::{AttemptEnd, RunProgress, RunStatus, TaskRow};
 use mainspring_core::kernel::rows::Rows;
 use mainspring_core::spec::definition::{Definition, Task};
@@ -19,6 +20,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Board {
     definition: Arc<Definition>,
+    /// What each task is called.
+    names: Vec<Arc<str>>,
     rows: Rows,
     run: Option<RunProgress>,
     /// Tasks with a live attempt and open fan-outs, and since when.
@@ -29,8 +32,16 @@ pub struct Board {
 
 impl Board {
     pub fn new(definition: Arc<Definition>) -> Self {
+        let names = definition.tasks.iter().map(|task| Arc::clone(&task.name)).collect();
         let rows = Rows::new(definition.tasks.len());
-        Self { definition, rows, run: None, live: BTreeMap::new(), named: BTreeMap::new() }
+        Self { definition, names, rows, run: None, live: BTreeMap::new(), named: BTreeMap::new() }
+    }
+
+    /// Of a child run, whose tasks are named after where it was begun.
+    pub fn below(prefix: &str, definition: Arc<Definition>) -> Self {
+        let named = |task: &Task| format!("{prefix}{}", task.name).into();
+        let names = definition.tasks.iter().map(named).collect();
+        Self { names, ..Self::new(definition) }
     }
 
     /// Of a run that was known before: what it did until now is no news.
@@ -66,10 +77,12 @@ impl Board {
         if let Some(index) = row.task.index {
             return self.put_instance(index, &row).into_iter().collect();
         }
-        if row.fact.is_live() || row.fact == Fact::Open {
+        if row.is_live() || row.fact == Fact::Open {
+            let landing = row.finalizing().and_then(|finalizer| finalizer.attempt);
+            let landing = landing.map(|now| now.started_at.unwrap_or(now.dispatched_at));
             let attempt = row.attempt.as_ref();
             let attempt = attempt.map(|now| now.started_at.unwrap_or(now.dispatched_at));
-            let since = attempt.or_else(|| row.group.as_ref()?.opened_at);
+            let since = landing.or(attempt).or_else(|| row.group.as_ref()?.opened_at);
             self.live.insert(no, since.unwrap_or_else(mainspring_exec::now));
         } else {
             self.live.remove(&no);
@@ -98,16 +111,16 @@ impl Board {
             return None;
         }
         let what = failure(row)?;
-        let task = format!("{}[{index}]", self.definition.task(row.task.no).name);
+        let task = format!("{}[{index}]", self.names[row.task.no.position()]);
         Some(Step { task: task.into(), ..self.step(row, what) })
     }
 
     fn step(&self, row: &TaskRow, what: What) -> Step {
         let task = self.definition.task(row.task.no);
         Step {
-            task: Arc::clone(&task.name),
+            task: Arc::clone(&self.names[row.task.no.position()]),
             attempts: row.attempts,
-            tries: (row.tries, task.retries.max + 1),
+            tries: tries(task, row),
             what,
         }
     }
@@ -128,7 +141,7 @@ impl Standing for Board {
     fn live(&self) -> Vec<Live<'_>> {
         let shown = |(no, since): (&TaskNo, &Timestamp)| {
             let group = self.rows.get(*no).and_then(|row| row.group.as_deref());
-            let name = &*self.definition.task(*no).name;
+            let name = &*self.names[no.position()];
             Live { name, since: *since, fan: group.map(Fan::of_group) }
         };
         let mut live: Vec<_> = self.live.iter().map(shown).collect();
@@ -165,6 +178,41 @@ fn group_news(task: &Task, before: Option<&TaskRow>, now: &TaskRow, named: usize
     more.into_iter().chain(what).collect()
 }
 
+/// Counted failures of the step that it is at, and how many there may be.
+fn tries(task: &Task, row: &TaskRow) -> (u32, u32) {
+    match (row.finalizing(), &task.finalize) {
+        (Some(finalizer), Some(finalize)) => (finalizer.tries, finalize.retries.max + 1),
+        _ => (row.tries, task.retries.max + 1),
+    }
+}
+
+/// What changed about a task whose work is done.
+fn landing_news(before: Option<&TaskRow>, now: &TaskRow) -> Option<What> {
+    let finalizer = now.finalizing()?;
+    let Some(known) = before.and_then(TaskRow::finalizing) else {
+        let attempt = now.attempt.as_ref();
+        let took = attempt.and_then(|it| Some(it.finished_at?.since(it.started_at?)));
+        return Some(What::WorkDone(took));
+    };
+    let id = |it: &Finalizer| it.attempt.map(|attempt| attempt.id);
+    if finalizer.fact.is_live() {
+        return (id(finalizer) != id(known)).then_some(What::Landing);
+    }
+    let tried = |it: &Finalizer| (it.tries, it.losses, it.refusals);
+    if tried(finalizer) == tried(known) {
+        return None;
+    }
+    match (&finalizer.refused, &finalizer.error) {
+        (Some(why), _) => Some(What::Refused(why.to_string(), now.until?)),
+        (None, Some(error)) => {
+            let Error { class, message } = (&**error).into();
+            let error = Error { class, message: format!("its finalizer: {message}") };
+            Some(What::Retrying(error, now.until?))
+        }
+        (None, None) => None,
+    }
+}
+
 /// Why it failed.
 fn failure(row: &TaskRow) -> Option<What> {
     let end = row.attempt.as_ref().and_then(|attempt| attempt.end.as_ref());
@@ -183,6 +231,9 @@ fn news(task: &Task, before: Option<&TaskRow>, now: &TaskRow) -> Option<What> {
     if now.fact.is_live() {
         let same = attempt.map(|now| now.id) == attempt_before.map(|before| before.id);
         return (!same || !fact_before.is_live()).then_some(What::Started);
+    }
+    if now.fact == Fact::WorkerDone {
+        return landing_news(before, now);
     }
     if now.fact == fact_before && now.until == before.and_then(|row| row.until) {
         return None;

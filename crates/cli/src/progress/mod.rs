@@ -10,6 +10,6 @@ mod reporter;
 
 pub use board::Board;
 pub use reporter::Reporter;
-pub use standing::Standing;
-pub use step::what_became;
+pub use standing::{Live, Standing, Tally};
+pub use step::{Step, what_became};
 pub use watched::Watched;

@@ -24,6 +24,10 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub enum What {
     Started,
+    /// Its work is done, and what lands it follows.
+    WorkDone(Option<Span>),
+    /// What lands it has started.
+    Landing,
     /// A fan-out has begun, with so many instances.
     Opened(u32),
     /// Another tenth of a large fan-out's instances has an outcome.
@@ -59,6 +63,11 @@ impl Step {
                 state("started", &format!("{task}, attempt {attempts}"))
             }
             What::Started => state("started", task),
+            What::WorkDone(Some(took)) => state("worker_done", &format!("{task} in {took}")),
+            What::WorkDone(None) => state("worker_done", task),
+            What::Landing => {
+                state("started", &format!("{task}, its finalizer, attempt {attempts}"))
+            }
             What::Opened(count) => state("started", &format!("{task}, {}", counted(*count))),
             What::Advanced(fan) => state("running", &format!("{task} {}", fan.text())),
             What::Retrying(error, at) if error.class == "worker_lost" => {
@@ -95,9 +104,13 @@ impl Step {
         }
     }
 
+    pub fn is_failure(&self) -> bool {
+        matches!(self.what, What::Failed(_) | What::NeverStarted(_))
+    }
+
     /// It is shown by other means where there is a picture of what runs.
     pub fn is_in_picture(&self) -> bool {
-        matches!(self.what, What::Started | What::Opened(_) | What::Advanced(_))
+        matches!(self.what, What::Started | What::Landing | What::Opened(_) | What::Advanced(_))
     }
 }
 

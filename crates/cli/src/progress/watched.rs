@@ -2,7 +2,7 @@
 
 use super::standing::{Live, Standing, Tally};
 use super::step::{Step, What};
-use crate::client::wire::{Awaits, Run, Task};
+use crate::client::wire::{Awaits, Error, Run, Task};
 use crate::fan::{Fan, NAMED_MAX};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,18 +78,23 @@ impl Watched {
 }
 
 fn step(task: &Task, what: What) -> Step {
+    let landing = task.finalizer.as_ref().filter(|_| task.status == "worker_done");
     Step {
         task: task.title().into(),
         attempts: task.attempt,
-        tries: (task.tries, task.tries_max),
+        tries: landing.map_or((task.tries, task.tries_max), |finalizer| {
+            (finalizer.tries, finalizer.tries_max)
+        }),
         what,
     }
 }
 
 impl Standing for Watched {
     fn live(&self) -> Vec<Live<'_>> {
-        let live = self.tasks.values().filter(|task| task.is_live()).map(|task| {
-            let since = task.started_at.unwrap_or_else(mainspring_exec::now);
+        let at_work = |task: &&Task| task.is_live() || task.is_landing();
+        let live = self.tasks.values().filter(at_work).map(|task| {
+            let landing = task.finalizer.as_ref().and_then(|it| it.started_at);
+            let since = landing.or(task.started_at).unwrap_or_else(mainspring_exec::now);
             Live { name: task.name.as_str(), since, fan: task.fan() }
         });
         let mut live: Vec<_> = live.collect();
@@ -114,6 +119,9 @@ fn news(before: Option<&Task>, now: &Task) -> Option<What> {
     if now.is_live() {
         let same = before.is_some_and(|it| it.is_live() && it.attempt == now.attempt);
         return (!same).then_some(What::Started);
+    }
+    if now.status == "worker_done" {
+        return landing_news(before, now);
     }
     // From pending to ready is no news.
     let waits = |task: &Task| matches!(task.status.as_str(), "pending" | "ready");
@@ -145,6 +153,32 @@ fn news(before: Option<&Task>, now: &Task) -> Option<What> {
         ("skipped", _) if reason == Some("condition") => Some(What::Skipped),
         ("pending" | "ready", Some(error)) => Some(What::Retrying(error, now.retry_at?)),
         ("pending" | "ready", None) => Some(What::Refused(refused?.to_owned(), now.retry_at?)),
+        _ => None,
+    }
+}
+
+/// What changed about a task whose work is done.
+fn landing_news(before: Option<&Task>, now: &Task) -> Option<What> {
+    let finalizer = now.finalizer.as_ref()?;
+    let known = before.filter(|before| before.status == now.status);
+    let Some(known) = known.and_then(|before| before.finalizer.as_ref()) else {
+        return Some(What::WorkDone(None));
+    };
+    if finalizer.is_live() {
+        return (finalizer.attempt != known.attempt).then_some(What::Landing);
+    }
+    if finalizer.retry_at == known.retry_at {
+        return None;
+    }
+    let reason = now.reason.as_deref();
+    let refused = reason.and_then(|reason| reason.strip_prefix("start_refused: "));
+    let at = finalizer.retry_at?;
+    match (refused, &finalizer.error) {
+        (Some(why), _) => Some(What::Refused(why.to_owned(), at)),
+        (None, Some(error)) if finalizer.tries + finalizer.losses > known.tries + known.losses => {
+            let message = format!("its finalizer: {}", error.message);
+            Some(What::Retrying(Error { class: error.class.clone(), message }, at))
+        }
         _ => None,
     }
 }

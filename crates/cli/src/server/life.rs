@@ -8,6 +8,7 @@ use crate::args::ServerArgs;
 use crate::embedded::{OpenFiles, hold, processes_default, share_open_files};
 use crate::executors::executors;
 use crate::exit::Exit;
+use crate::git_merge;
 use crate::out;
 use crate::signals::{Asked, Signals};
 use anyhow::{Context as _, Result, anyhow};
@@ -248,6 +249,7 @@ async fn start(
         folder: folder.path().to_owned(),
         pass_env: settings.pass_env.value.clone(),
         secrets_dir: Some(settings.secrets_dir.value.clone()),
+        git_merge: git_merge::command(),
     };
     let engine = Engine::start(config, |reports| Ok(executors(processes, reports)?.0));
     engine.await.context("the engine cannot start")

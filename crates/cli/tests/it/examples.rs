@@ -84,6 +84,18 @@ fn map_reduce() {
     assert_eq!(run["run"]["output"], most);
 }
 
+#[test]
+fn agents() {
+    let run = check("agents.yaml");
+    assert_eq!(run["run"]["output"], serde_json::json!({ "landed": 5, "left": 0 }));
+}
+
+#[test]
+fn merge_queue() {
+    let run = check("merge-queue.yaml");
+    assert_eq!(run["run"]["output"], serde_json::json!({ "landed": 3 }));
+}
+
 /// Somebody has to say yes, from another process.
 #[test]
 fn approval() {
@@ -101,6 +113,28 @@ fn approval() {
     assert_eq!(output, serde_json::json!({ "version": "1.4.2", "approved_by": "owner" }));
 }
 
+/// With the workflow that it runs.
+#[test]
+fn child_runs() {
+    let bench = Bench::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let file = |name: &str| root.join(name).to_str().expect("UTF-8").to_owned();
+    let (main, other) = (file("child-runs.yaml"), file("convert-one.yaml"));
+    bench.run(&["validate", &main, &other]).is(0).prints("valid");
+    let done = bench.run(&["run", &main, "--with", &other]);
+    done.is(0);
+    assert!(done.stderr.contains("success    convert, 3 instances"), "{}", done.stderr);
+    let children = bench.run(&["runs", "-o", "json"]).is(0).json();
+    let items = children["items"].as_array().expect("a list");
+    let is_root = |run: &&serde_json::Value| run.get("parent").is_none();
+    let root = items.iter().find(is_root).expect("a root run");
+    assert_eq!(items.len(), 4, "{children}");
+    let shown = bench.show(root["id"].as_str().expect("an id"));
+    assert_eq!(shown["run"]["output"], serde_json::json!({ "rows": [5, 5, 4] }));
+    assert_eq!(shown["children"].as_array().map(Vec::len), Some(3));
+    bench.run(&["run", &other, "--input", "file=east"]).is(0);
+}
+
 #[test]
 fn no_example_is_left_out() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
@@ -113,11 +147,15 @@ fn no_example_is_left_out() {
     assert_eq!(
         names,
         [
+            "agents.yaml",
             "approval.yaml",
+            "child-runs.yaml",
+            "convert-one.yaml",
             "etl-foreach.yaml",
             "etl-retries.yaml",
             "hello.yaml",
             "map-reduce.yaml",
+            "merge-queue.yaml",
             "ml-sweep.yaml",
             "overlapping-tests.yaml",
         ]

@@ -90,8 +90,12 @@ fn workflows_and_runs(driver: &mut Driver<'_>) -> String {
         "tasks: { more: { noop: {}, depends_on: [b] } }",
         201,
     );
+    let told = driver.ask("GET /runs/{id}/explain", &[&id], "", 200).json();
+    assert_eq!(told["run"], id.as_str(), "{told}");
     let graph = driver.ask("GET /runs/{id}/graph", &[&id], "", 200).json();
     assert_eq!(graph["tasks"][2]["name"], "more");
+    let told = driver.ask("GET /runs/{id}/explain?task=b", &[&id], "", 200).json();
+    assert_eq!(told["tasks"][0]["reasons"][0]["kind"], "dependency");
     driver.ask("GET /runs/{id}/attempts", &[&id], "", 200);
     driver.ask("GET /runs/{id}/tasks", &[&id], "", 200);
     driver.ask("GET /runs/{id}/tasks/{name}", &[&id, "a"], "", 200);

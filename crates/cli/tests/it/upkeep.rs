@@ -21,15 +21,17 @@ fn a_schema_is_brought_up_to_date() {
         |more: &[&str]| bench.run(&[&["db", "migrate", "--database", &url][..], more].concat());
     for _ in 0..2 {
         let done = migrate(&["--dry-run"]);
-        let all = "schema 0 → 7, not done yet: 0001_first, 0002_blobs, 0003_outputs, 0004_limits, \
-                   0005_waits, 0006_reruns, 0007_additions\n";
+        let all = "schema 0 → 10, not done yet: 0001_first, 0002_blobs, 0003_outputs, 0004_limits, \
+                   0005_waits, 0006_reruns, 0007_additions, 0008_graces, 0009_finalizers, \
+                   0010_children\n";
         assert_eq!(done.is(0).stdout, all);
     }
-    let done = "schema 0 → 7: 0001_first, 0002_blobs, 0003_outputs, 0004_limits, 0005_waits, \
-                0006_reruns, 0007_additions\n";
+    let done = "schema 0 → 10: 0001_first, 0002_blobs, 0003_outputs, 0004_limits, 0005_waits, \
+                0006_reruns, 0007_additions, 0008_graces, 0009_finalizers, \
+                   0010_children\n";
     assert_eq!(migrate(&[]).is(0).stdout, done);
-    assert_eq!(migrate(&[]).is(0).stdout, "schema 7 is the newest: nothing to do\n");
-    assert_eq!(migrate(&["-o", "json"]).is(0).json()["from"], 7);
+    assert_eq!(migrate(&[]).is(0).stdout, "schema 10 is the newest: nothing to do\n");
+    assert_eq!(migrate(&["-o", "json"]).is(0).json()["from"], 10);
     database.sql("insert into mainspring.migrations (number, applied_at) values (99, 0)");
     migrate(&[]).is(3).says("newer version of Mainspring");
     migrate(&["--dry-run"]).is(3).says("newer version of Mainspring");
@@ -42,10 +44,11 @@ fn a_file_is_brought_up_to_date() {
     assert!(!bench.path(".mainspring").exists(), "nothing is made where nothing was");
     bench.shell("mkdir -m 700 .mainspring; : > .mainspring/mainspring.db").is(0);
     let would = bench.run(&["db", "migrate", "--dry-run"]);
-    let all = "0001_first, 0002_outputs, 0003_limits, 0004_waits, 0005_reruns, 0006_additions";
-    assert_eq!(would.is(0).stdout, format!("schema 0 → 6, not done yet: {all}\n"));
+    let all = "0001_first, 0002_outputs, 0003_limits, 0004_waits, 0005_reruns, 0006_additions, \
+               0007_graces, 0008_finalizers, 0009_children";
+    assert_eq!(would.is(0).stdout, format!("schema 0 → 9, not done yet: {all}\n"));
     let done = bench.run(&["db", "migrate"]);
-    assert_eq!(done.is(0).stdout, format!("schema 0 → 6: {all}\n"));
+    assert_eq!(done.is(0).stdout, format!("schema 0 → 9: {all}\n"));
     bench.run(&["run", "w.yaml"]).is(0);
     bench.run(&["db", "migrate"]).is(0).prints("nothing to do");
     sqlite(&bench, ".mainspring", "pragma user_version = 99");

@@ -59,8 +59,10 @@ fn contradictions(row: &TaskRow, seen: &Seen) -> [(bool, &'static str); 6] {
         let stray = (seen.rows > 0, "and is copied, and has rows of instances all the same");
         return [strange, stray, none, none, none, none];
     }
-    let counts =
-        |it: &Group| [it.success, it.failed, it.cancelled, it.delayed, it.held, it.waiting];
+    let counts = |it: &Group| {
+        let settled = [it.success, it.failed, it.cancelled];
+        (settled, [it.delayed, it.held, it.waiting, it.worker_done])
+    };
     [
         (group.next > group.count, "and has opened more instances than it has"),
         (seen.rows != group.next, "and has not as many rows of instances as it has opened"),

@@ -43,7 +43,11 @@ fn numbered(row: &TaskRow, past: &[&Attempt]) -> Option<String> {
     let refused = |attempt: &&Attempt| matches!(attempt.end, Some(AttemptEnd::Refused(_)));
     let current = row.attempt.as_ref();
     let used = past.iter().copied().chain(current.filter(|attempt| !refused(attempt)));
-    let numbers: Vec<u32> = used.map(|attempt| attempt.number).collect();
+    let landing = row.finalizing().and_then(|finalizer| finalizer.attempt);
+    let numbers = used.map(|attempt| attempt.number).chain(landing.map(|it| it.number));
+    let mut numbers: Vec<u32> = numbers.collect();
+    // The work of a task that was finalized comes before what is in the history already.
+    numbers.sort_unstable();
     let is_right = numbers.iter().copied().eq(1..=row.attempts)
         && current.filter(refused).is_none_or(|attempt| attempt.number == row.attempts + 1);
     (!is_right).then(|| {
@@ -64,8 +68,10 @@ fn ended(past: &[&Attempt]) -> Option<String> {
 
 fn logs(stored: Rows<'_>) -> Vec<Violation> {
     let current = stored.tasks.iter().filter_map(|row| row.attempt.as_ref());
+    let landing = stored.tasks.iter().filter_map(|row| row.finalizing()?.attempt);
     let past = stored.attempts.iter().map(|row| &row.attempt);
-    let attempts: BTreeSet<AttemptId> = current.chain(past).map(|attempt| attempt.id).collect();
+    let attempts = current.chain(past).map(|attempt| attempt.id);
+    let attempts: BTreeSet<AttemptId> = attempts.chain(landing.map(|it| it.id)).collect();
     let wrong = stored.logs.iter().filter_map(|(attempt, size)| match size {
         _ if !attempts.contains(attempt) => {
             Some(format!("there is a log of attempt {attempt}, and no such attempt"))

@@ -8,6 +8,7 @@ use crate::spec::definition::Task;
 pub(super) fn check(task: &Task, row: &TaskRow) -> Vec<Violation> {
     let contradictions = contradictions(task, row).into_iter();
     contradictions
+        .chain(finalizer(task, row))
         .filter(|(is_wrong, _)| *is_wrong)
         .map(|(_, what)| {
             let what = format!("task '{}' is {}, {what}", task.name, row.fact.word());
@@ -27,6 +28,8 @@ fn contradictions(task: &Task, row: &TaskRow) -> [(bool, &'static str); 12] {
     let is_success = end.is_some_and(|end| good.contains(end));
     let started = attempt.is_some_and(|attempt| attempt.started_at.is_some());
     let finished = attempt.is_some_and(|attempt| attempt.finished_at.is_some());
+    // What was done and did not land is kept.
+    let may_put_out = row.fact == Fact::Success || row.finalizer.is_some();
     let has_executor = task.action.executor().is_some() || task.control().is_some();
     [
         (
@@ -42,7 +45,7 @@ fn contradictions(task: &Task, row: &TaskRow) -> [(bool, &'static str); 12] {
             "and its attempt's end has no moment, or its moment no end",
         ),
         (
-            row.until.is_some() != (row.fact == Fact::Delayed)
+            row.until.is_some() != (row.acting() == Fact::Delayed)
                 && !(is_parked && row.until.is_some()),
             "and the moment it waits for belongs to a delayed or parked task, and to no other",
         ),
@@ -54,16 +57,43 @@ fn contradictions(task: &Task, row: &TaskRow) -> [(bool, &'static str); 12] {
             row.settled_at.is_some() != row.fact.is_settled(),
             "and the moment of its outcome belongs to a settled task, and to no other",
         ),
-        (row.stopping.is_some() && !is_live, "and is being stopped, but is not at work"),
+        (
+            row.stopping.is_some() && !row.is_live() && !is_parked,
+            "and is being stopped, but is not at work",
+        ),
         (
             row.cancelled.is_some()
                 != (row.fact == Fact::Cancelled || row.stopping == Some(Stopping::Cancel)),
             "and why it is cancelled belongs to a task that is, and to no other",
         ),
         (
-            (row.output.is_some() && row.fact != Fact::Success && row.group.is_none())
+            (row.output.is_some() && !may_put_out && row.group.is_none())
                 || (row.fact == Fact::Success && attempt.is_some() && !is_success),
             "and its output or its last attempt says otherwise",
+        ),
+    ]
+}
+
+/// The same for what lands its work.
+fn finalizer(task: &Task, row: &TaskRow) -> [(bool, &'static str); 4] {
+    let is_done = row.fact == Fact::WorkerDone;
+    let Some(finalizer) = row.finalizer.as_deref() else {
+        let none = (false, "");
+        return [(is_done, "and nothing lands its work"), none, none, none];
+    };
+    let is_open = !finalizer.fact.is_settled()
+        && !matches!(finalizer.fact, Fact::Waiting | Fact::WorkerDone | Fact::Open);
+    let work = row.attempt.as_ref().and_then(|attempt| attempt.end.as_ref());
+    [
+        (task.finalize.is_none(), "and has a finalizer, but the task has none"),
+        (work != Some(&AttemptEnd::Success), "and has a finalizer, but its work is not done"),
+        (
+            if is_done { !is_open } else { finalizer.fact != row.fact },
+            "and its finalizer stands otherwise",
+        ),
+        (
+            finalizer.attempt.is_some() != (is_done && finalizer.fact.is_live()),
+            "and its finalizer has an attempt and is not at work, or the other way round",
         ),
     ]
 }

@@ -99,9 +99,9 @@ fn counts(run: &Run) -> Option<Violation> {
 }
 
 fn shown(counts: Counts) -> String {
-    let Counts { total, live, waiting, success, failed, cancelled, skipped } = counts;
+    let Counts { total, live, waiting, worker_done, success, failed, cancelled, skipped } = counts;
     format!(
-        "{total} in all: {live} live, {waiting} waiting, {success} success, {failed} failed, {cancelled} cancelled, \
+        "{total} in all: {live} live, {waiting} waiting, {worker_done} worker_done, {success} success, {failed} failed, {cancelled} cancelled, \
          {skipped} skipped"
     )
 }
@@ -151,22 +151,16 @@ fn goes_on(run: &Run) -> Vec<Violation> {
     if progress.status != RunStatus::Pending && progress.opened_at.is_none() {
         wrong(format!("it is {word}, and was never opened: its timeout counts from there"));
     }
-    if has_ended(run) {
+    if progress.alone_since.is_some() && progress.cancel.is_none() {
+        wrong(format!("it is {word}: a grace belongs to a cancelling run, and to no other"));
+    }
+    // As the engine would see it, which does not believe the run's own counts.
+    if run.is_over() {
         wrong(format!("it is {word}, and nothing is left to be done"));
     } else if progress.status == RunStatus::Running && !moves(run) {
         wrong("it is running, and none of its tasks can go on".to_owned());
     }
     found
-}
-
-/// As the engine would see it, which does not believe the run's own counts.
-fn has_ended(run: &Run) -> bool {
-    match run.progress.status {
-        RunStatus::Cancelling => {
-            !run.rows.iter().any(|row| row.fact.is_live() || row.fact == Fact::Open)
-        }
-        _ => run.is_over(),
-    }
 }
 
 /// Something of it is at work, can start, comes by its time, or waits for a person.
@@ -179,8 +173,8 @@ fn moves(run: &Run) -> bool {
         Fact::None => run.rows.is_held(no) || run.plan.is_open(no),
         // Its time comes, or somebody sends or decides what it waits for.
         Fact::Waiting => run.rows.get(no).is_some_and(|row| row.awaited().is_some()),
-        // Nothing here finalizes a task: nobody would ever wake it.
-        Fact::WorkerDone => false,
+        // It stands in line, is at work, or somebody holds it.
+        Fact::WorkerDone => run.rows.get(no).is_some_and(|row| row.finalizing().is_some()),
         Fact::Success | Fact::Failed | Fact::Cancelled | Fact::Skipped => false,
     })
 }

@@ -64,6 +64,10 @@ promises! {
     Approvals = "approvals",
         "`approvals` shows too much or too little; `show` tells what a run waits for, and \
          `approve` works all the same";
+    /// A task that waits for a child run has one that goes on; a child run has its parent.
+    Kin = "kin",
+        "restart the server, which looks at the runs again; if it stays so, `cancel --force` ends \
+         the parent, and `trigger` starts another";
     /// Logs belong to attempts, and are within limits.
     Logs = "logs",
         "the log is all that is concerned; please report it";

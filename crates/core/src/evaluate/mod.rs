@@ -15,13 +15,17 @@ mod answer;
 mod fan;
 mod list;
 mod park;
+mod child;
 mod group_key;
 
 pub use answer::work_out;
+pub(crate) use child::unknown_workflow;
 pub(crate) use desk::{Desk, Stop, scope};
 pub use group_key::{BadKey, group_key};
 pub use outputs::{Outputs, OutputsError};
-pub use question::{Answer, Asked, Instance, Parking, Question, Surroundings, Upstream, error_of};
+pub use question::{
+    Answer, Asked, Begin, Instance, KnownChild, Parking, Question, Surroundings, Upstream, error_of,
+};
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,8 @@
 use crate::ids::{RunId, RunKey, TaskNo};
 use crate::json::Json;
 use crate::output::{BlobRef, Output};
+use crate::world::input::Prefetched;
+use std::sync::Arc;
 
 /// Where outputs are that are not at hand. Calls wait for a disk or a network.
 pub trait Outputs {
@@ -26,6 +28,9 @@ pub trait Outputs {
         task: TaskNo,
         from: u32,
     ) -> Result<Vec<(u32, Output)>, OutputsError>;
+
+    /// A workflow, and the version of it that is named, as far as they are stored.
+    fn workflow(&self, name: &Arc<str>, version: Option<u32>) -> Result<Prefetched, OutputsError>;
 }
 
 #[derive(Debug, thiserror::Error)]

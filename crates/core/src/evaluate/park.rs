@@ -41,6 +41,9 @@ pub(super) fn parking(control: &Control, scope: &Scope<'_>) -> Result<Parking, S
             const { assert!(APPROVAL_MESSAGE_BYTES_MAX >= crate::limits::ERROR_MESSAGE_BYTES_MAX) };
             Ok(Parking::Approval(shorten(message).into()))
         }
+        Control::Child(_) => {
+            unreachable!("whoever begins child runs asks for their workflow first")
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::output::Output;
 use crate::spec::definition::Definition;
 use crate::time::{Span, Timestamp};
 use crate::view::word::Word;
+use crate::world::input::KnownWorkflow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ pub struct Surroundings {
     pub key: RunKey,
     pub definition: Arc<Definition>,
     pub run_input: Json,
+    /// Whose child it is: what it puts out is that one's, too.
+    pub parent: Option<RunId>,
     /// The tasks it depends on, then those above them that it names.
     pub upstream: Vec<Upstream>,
 }
@@ -58,12 +61,23 @@ pub struct Question {
     pub number: (u64, u64),
     pub what: Asked,
     pub around: Arc<Surroundings>,
+    /// What a child of the task would be a run of, if that is in memory.
+    pub child: Option<KnownChild>,
+}
+
+/// A version of another workflow.
+#[derive(Clone, Debug)]
+pub struct KnownChild {
+    pub number: u32,
+    pub definition: Arc<Definition>,
 }
 
 #[derive(Clone, Debug)]
 pub enum Asked {
     /// Its dependencies are satisfied: whether it runs, and as how many.
     Opening(TaskNo),
+    /// It is tried again: what it waits for this time.
+    Parking(TaskNo),
     /// The items of a group that is open already.
     Items(TaskNo),
     /// What becomes of these instances of a group that nobody carries out: what noops put out,
@@ -85,6 +99,20 @@ pub enum Parking {
     Signal(Arc<str>),
     /// Somebody who answers this.
     Approval(Box<str>),
+    /// A run that is to be begun.
+    Child(Box<Begin>),
+}
+
+/// A child run, ready to be accepted.
+#[derive(Clone, Debug)]
+pub struct Begin {
+    /// Read for it, unless memory had it.
+    pub workflow: Option<KnownWorkflow>,
+    pub version: KnownChild,
+    /// Checked against the schema, defaults filled in.
+    pub input: Json,
+    /// The key of its concurrency group.
+    pub group: Option<Arc<str>>,
 }
 
 #[derive(Clone, Debug)]

@@ -25,7 +25,11 @@ pub struct Node<'d> {
     pub tier: Option<&'d str>,
     /// A *finally*: it runs however the tasks before it ended.
     pub on_failure: OnFailure,
+    /// It runs after a cancel as well.
+    pub always: bool,
     pub allow_failure: bool,
+    /// The run is paused after it.
+    pub checkpoint: bool,
     /// It runs only if this is true.
     pub condition: Option<&'d str>,
     /// A stack of instances: how many, as far as the text says.
@@ -84,7 +88,9 @@ impl<'d> Node<'d> {
             waits: task.control().map(Control::word),
             tier: task.tier.as_deref(),
             on_failure: task.on_failure,
+            always: task.always.is_some(),
             allow_failure: task.allow_failure,
+            checkpoint: task.checkpoint,
             condition: task.condition.as_ref().map(Expr::source),
             fan_out: task.fan_out.as_ref().map(|fan_out| times(definition, fan_out)),
         }
@@ -96,11 +102,16 @@ impl<'d> Node<'d> {
         notes.extend(self.fan_out.iter().cloned());
         notes.extend(self.condition.map(|condition| format!("if {}", shortened(condition))));
         notes.extend(self.tier.map(|tier| format!("tier {tier}")));
-        if self.on_failure == OnFailure::Run {
+        if self.always {
+            notes.push("always".to_owned());
+        } else if self.on_failure == OnFailure::Run {
             notes.push("on_failure: run".to_owned());
         }
         if self.allow_failure {
             notes.push("allow_failure".to_owned());
+        }
+        if self.checkpoint {
+            notes.push("checkpoint".to_owned());
         }
         notes
     }

@@ -16,6 +16,8 @@ fn graph(tasks: usize, pairs: &[(usize, usize)]) -> Graph<'static> {
         waits: None,
         tier: None,
         on_failure: OnFailure::Skip,
+        always: false,
+        checkpoint: false,
         allow_failure: false,
         condition: None,
         fan_out: None,

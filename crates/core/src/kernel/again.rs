@@ -2,7 +2,7 @@
 
 use crate::error::ErrorClass;
 use crate::limits::{LOSS_DELAY, LOSS_FACTOR, LOSSES_MAX, REFUSED_DELAY, REFUSED_DELAY_MAX};
-use crate::spec::definition::{OnLost, Retries, RetryClasses, Task};
+use crate::spec::definition::{OnLost, Retries, RetryClasses};
 use crate::time::Span;
 
 /// What follows an attempt that did not succeed.
@@ -41,16 +41,16 @@ pub fn after_failure(retries: &Retries, class: ErrorClass, tries: u32, chance: f
 }
 
 /// After the `losses`-th loss.
-pub fn after_loss(task: &Task, losses: u32) -> Again {
-    if task.on_lost == OnLost::Fail || losses > LOSSES_MAX {
+pub fn after_loss(on_lost: OnLost, losses: u32) -> Again {
+    if on_lost == OnLost::Fail || losses > LOSSES_MAX {
         return Again::Never;
     }
     Again::After(Span(LOSS_DELAY.0 * LOSS_FACTOR.pow(losses.saturating_sub(1))))
 }
 
 /// After the `refusals`-th refused start in a row, which together took so long already.
-pub fn after_refusal(task: &Task, refusals: u32, refused_for: Span) -> Again {
-    let left = task.start_timeout.0.saturating_sub(refused_for.0);
+pub fn after_refusal(start_timeout: Span, refusals: u32, refused_for: Span) -> Again {
+    let left = start_timeout.0.saturating_sub(refused_for.0);
     if left == 0 {
         return Again::Never;
     }

@@ -25,6 +25,9 @@ pub struct Group {
     /// Parked, held or not.
     #[serde(default)]
     pub waiting: u32,
+    /// Their work is done, and what lands it has not.
+    #[serde(default)]
+    pub worker_done: u32,
     /// The highest attempt number that an instance has used.
     pub attempts: u32,
     /// Numbers up to this one were used before the group was sent back: instances go on after it.

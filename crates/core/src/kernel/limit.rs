@@ -1,6 +1,8 @@
 //! What a limit says: how many at once, how many starts in a time, and who said so.
 
-use crate::limits::{NAME_BYTES_MAX, RATE_PER_MIN, RATE_STARTS_MAX, TIER_PERMITS_MAX};
+use crate::limits::{
+    NAME_BYTES_MAX, QUEUE_PERMITS_DEFAULT, RATE_PER_MIN, RATE_STARTS_MAX, TIER_PERMITS_MAX,
+};
 use crate::spec::{duration, is_name};
 use crate::time::Span;
 use crate::work::ExecutorKind;
@@ -121,7 +123,7 @@ impl Source {
 /// A limit by name, before anything runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitSetting {
-    /// As shown: `gpu`, `total`, `executor:process`.
+    /// As shown: `gpu`, `total`, `executor:process`, `queue:main`.
     pub name: Arc<str>,
     pub bound: Bound,
     pub source: Source,
@@ -142,17 +144,35 @@ pub struct LimitRow {
 
 /// The attempts at once over all executors.
 pub const TOTAL: &str = "total";
+/// What the names of finalizers' queues begin with.
+const QUEUE: &str = "queue:";
+
+/// The limit that lets finalizers through, by the name of their queue.
+pub fn queue_name(queue: &str) -> String {
+    format!("{QUEUE}{queue}")
+}
+
+/// What a limit is while nobody says so. Nothing gets through a tier that nobody has.
+pub fn default_bound(name: &str) -> Bound {
+    Bound::of(if name.starts_with(QUEUE) { QUEUE_PERMITS_DEFAULT } else { 0 })
+}
 
 /// Whether a limit of the server's may be called so; says why not.
 pub fn check_name(name: &str) -> Result<(), String> {
     if name == TOTAL || is_tier(name) {
         return Ok(());
     }
+    if let Some(queue) = name.strip_prefix(QUEUE) {
+        return match queue.len() <= NAME_BYTES_MAX && is_name(queue) {
+            true => Ok(()),
+            false => Err(format!("'{queue}' is not the name of a queue")),
+        };
+    }
     match name.strip_prefix("executor:") {
         Some(kind) if ExecutorKind::ALL.iter().any(|known| known.word() == kind) => Ok(()),
         Some(kind) => Err(format!("there is no executor '{kind}'")),
         None => Err("use letters, digits, `_`, `-` and `.`, and begin with a letter or digit; \
-                     or `total`, or `executor:process`"
+                     or `total`, `executor:process`, or `queue:` and a name"
             .to_owned()),
     }
 }
@@ -195,10 +215,12 @@ mod tests {
 
     #[test]
     fn names_that_limits_may_have() {
-        for name in ["gpu", "total", "executor:process", "a.b-c_1"] {
+        for name in ["gpu", "total", "executor:process", "queue:main", "a.b-c_1"] {
             assert_eq!(check_name(name), Ok(()), "{name}");
         }
-        for name in ["", "etl/gpu", "executor:nobody", "a b", ".gpu", "executor:"] {
+        for name in
+            ["", "etl/gpu", "executor:nobody", "a b", ".gpu", "executor:", "queue:", "queue:a b"]
+        {
             assert!(check_name(name).is_err(), "{name}");
         }
         assert!(!is_tier("total"), "no task names it");

@@ -2,6 +2,7 @@
 //! edges: which task comes next is a planner's business.
 
 pub mod fact;
+pub mod finalizer;
 pub mod row;
 pub mod group;
 pub mod wait;

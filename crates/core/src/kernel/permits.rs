@@ -3,7 +3,7 @@
 //! counts is stored, because the rows of what it counts may be gone.
 
 use crate::kernel::ledger::{Ledger, LedgerRow};
-use crate::kernel::limit::{Bound, LimitSetting, Source};
+use crate::kernel::limit::{Bound, LimitSetting, Source, default_bound};
 use crate::time::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Limit {
     }
 
     /// When its rate lets the next one in, if that is what keeps it out.
-    fn frees_at(&self) -> Option<Timestamp> {
+    pub fn frees_at(&self) -> Option<Timestamp> {
         let rate = self.bound.rate.filter(|_| self.is_rate_full())?;
         self.ledger.frees_at(rate)
     }
@@ -86,7 +86,7 @@ impl Limits {
     }
 
     /// A limit that is counted against, whether or not anybody has said what it is: nothing gets
-    /// through one that nobody has.
+    /// through a tier that nobody has, and one at a time through a queue.
     pub fn named(&mut self, name: &str) -> LimitId {
         self.id(name).unwrap_or_else(|| self.add(name))
     }
@@ -95,7 +95,7 @@ impl Limits {
         let id = LimitId(u32::try_from(self.limits.len()).expect("limits are few"));
         let name: Arc<str> = name.into();
         self.by_name.insert(Arc::clone(&name), id);
-        let (bound, source) = (Bound::of(0), Source::Default);
+        let (bound, source) = (default_bound(&name), Source::Default);
         self.limits.push(Limit { name, bound, source, used: 0, ledger: Ledger::default() });
         id
     }

@@ -4,6 +4,7 @@ use crate::error::{ErrorClass, TaskError};
 use crate::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskRef};
 use crate::json::Json;
 use crate::kernel::fact::Fact;
+use crate::kernel::finalizer::{Finalizer, Step};
 use crate::kernel::group::Group;
 use crate::kernel::wait::{Awaited, Wait};
 use crate::output::Output;
@@ -60,12 +61,37 @@ pub struct RunHead {
     pub triggered_by: String,
     /// Where its processes run, unless a task says otherwise.
     pub workdir: String,
-    pub parent: Option<RunId>,
+    /// The task that it was begun by.
+    pub parent: Option<Box<Parent>>,
     /// The run that it runs anew.
     pub retry_of: Option<RunId>,
     /// The key of its concurrency group, if its workflow has one.
     pub group: Option<Arc<str>>,
     pub created_at: Timestamp,
+}
+
+impl RunHead {
+    pub fn parent_run(&self) -> Option<RunId> {
+        self.parent.as_ref().map(|parent| parent.run)
+    }
+}
+
+/// Which attempt of which task a child run is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parent {
+    pub run: RunId,
+    pub task: TaskRef,
+    /// Of the task.
+    pub name: Arc<str>,
+    /// Its number.
+    pub attempt: u32,
+}
+
+impl Parent {
+    /// As who the parent acts on its child.
+    pub fn word(&self) -> String {
+        format!("run {}", self.run)
+    }
 }
 
 /// What changes of a run while it lives.
@@ -76,6 +102,9 @@ pub struct RunProgress {
     pub hold: Option<Hold>,
     /// Set while it is cancelling, and kept when that was how it ended.
     pub cancel: Option<CancelCause>,
+    /// Since when nothing but `always` tasks is left of a run that was cancelled or has timed out:
+    /// what their graces count from.
+    pub alone_since: Option<Timestamp>,
     pub owner: SchedulerId,
     /// Number of the commit that last touched it, in its owner's order.
     pub stamp: u64,
@@ -151,6 +180,16 @@ pub enum CancelCause {
     RunTimeout,
 }
 
+impl CancelCause {
+    /// What it means for the tasks of the run.
+    pub const fn of_tasks(&self) -> Cancelled {
+        match self {
+            Self::Asked(_) => Cancelled::RunCancelled,
+            Self::RunTimeout => Cancelled::RunTimeout,
+        }
+    }
+}
+
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunError {
@@ -167,6 +206,9 @@ pub struct Counts {
     /// Parked.
     #[serde(default)]
     pub waiting: u32,
+    /// The work is done, and what lands it has not.
+    #[serde(default)]
+    pub worker_done: u32,
     pub success: u32,
     pub failed: u32,
     pub cancelled: u32,
@@ -179,6 +221,21 @@ pub struct Counts {
 pub struct Hold {
     pub by: String,
     pub at: Timestamp,
+}
+
+/// How the name of a policy's hold begins. Nobody who may hold a run has such a name.
+pub const CHECKPOINT: &str = "checkpoint ";
+
+impl Hold {
+    /// Placed by a task that is a checkpoint.
+    pub fn checkpoint(task: &str, at: Timestamp) -> Self {
+        Self { by: format!("{CHECKPOINT}{task}"), at }
+    }
+
+    /// The task whose success placed it, if it was one.
+    pub fn by_checkpoint(&self) -> Option<&str> {
+        self.by.strip_prefix(CHECKPOINT)
+    }
 }
 
 /// Why a live attempt is being killed.
@@ -219,6 +276,10 @@ pub enum Cancelled {
     RunTimeout,
     /// Another instance of its group failed, and the strategy is `fail_fast`.
     FailFast,
+    /// It runs always, and was not through within its `grace`.
+    GraceOver,
+    /// Its child run was cancelled by itself.
+    ChildCancelled,
 }
 
 impl Cancelled {
@@ -228,6 +289,8 @@ impl Cancelled {
         Self::RunCancelled,
         Self::RunTimeout,
         Self::FailFast,
+        Self::GraceOver,
+        Self::ChildCancelled,
     ];
 
     pub const fn word(self) -> &'static str {
@@ -237,6 +300,8 @@ impl Cancelled {
             Self::RunCancelled => "run_cancelled",
             Self::RunTimeout => "run_timeout",
             Self::FailFast => "fail_fast",
+            Self::GraceOver => "grace_over",
+            Self::ChildCancelled => "child_cancelled",
         }
     }
 }
@@ -246,11 +311,12 @@ impl Cancelled {
 pub struct TaskRow {
     pub task: TaskRef,
     pub fact: Fact,
-    /// Set exactly while the fact is `Delayed`, and while it is `Waiting` if that has an end.
+    /// Set exactly while the fact is `Delayed`, while it is `Waiting` if that has an end, and while
+    /// its finalizer is delayed.
     pub until: Option<Timestamp>,
     /// Attempt numbers used so far; they go on after a retry by a person.
     pub attempts: u32,
-    /// The current or last attempt; superseded ones are in the history.
+    /// The current or last attempt at its work; superseded ones are in the history.
     pub attempt: Option<Attempt>,
     /// Counted failures since the last retry by a person.
     pub tries: u32,
@@ -267,7 +333,8 @@ pub struct TaskRow {
     pub cancelled: Option<Cancelled>,
     /// When it got its outcome; set exactly while the fact is a settled one.
     pub settled_at: Option<Timestamp>,
-    /// Set only by success, and by the end of a group that was not cancelled.
+    /// Set by the end of its work if that went well, and by the end of a group that was not
+    /// cancelled. A failed finalizer does not take it away, but nobody reads it then.
     pub output: Option<Output>,
     /// Of a failure that was decided without an attempt of its own.
     pub error: Option<Box<TaskError>>,
@@ -275,6 +342,8 @@ pub struct TaskRow {
     pub group: Option<Box<Group>>,
     /// Set on the row of a control task from its first start on.
     pub wait: Option<Box<Wait>>,
+    /// Set on the row of a task with a finalizer from the end of its work on.
+    pub finalizer: Option<Box<Finalizer>>,
 }
 
 /// One try at a task.
@@ -306,10 +375,11 @@ pub enum AttemptEnd {
     Refused(Box<str>),
 }
 
-/// A superseded attempt, append-only.
+/// A superseded attempt, or one of a finalizer that has ended; append-only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptRow {
     pub task: TaskRef,
+    pub step: Step,
     pub attempt: Attempt,
     pub output: Option<Output>,
 }
@@ -340,7 +410,38 @@ impl TaskRow {
             AttemptEnd::Failed(error) => Some(&**error),
             _ => None,
         };
-        self.error.as_deref().or_else(of_attempt)
+        let of_finalizer = || self.finalizer.as_ref()?.error.as_deref();
+        self.error.as_deref().or_else(of_attempt).or_else(of_finalizer)
+    }
+
+    /// An executor holds an attempt of it, be it at its work or at what lands that.
+    pub fn is_live(&self) -> bool {
+        self.acting().is_live()
+    }
+
+    /// The fact of the step that it is at.
+    pub fn acting(&self) -> Fact {
+        self.finalizing().map_or(self.fact, |finalizer| finalizer.fact)
+    }
+
+    /// What lands its work, while that has not ended.
+    pub fn finalizing(&self) -> Option<&Finalizer> {
+        self.finalizer.as_deref().filter(|_| self.fact == Fact::WorkerDone)
+    }
+
+    /// The attempt that an executor holds, and when it was handed over.
+    pub fn live_attempt(&self) -> Option<(AttemptId, Timestamp)> {
+        if let Some(finalizer) = self.finalizing() {
+            return finalizer.attempt.map(|attempt| (attempt.id, attempt.dispatched_at));
+        }
+        let attempt = self.attempt.as_ref().filter(|_| self.fact.is_live())?;
+        Some((attempt.id, attempt.dispatched_at))
+    }
+
+    /// What others may read of what it put out.
+    pub fn readable_output(&self) -> Option<&Output> {
+        let is_good = matches!(self.fact, Fact::WorkerDone | Fact::Success);
+        self.output.as_ref().filter(|_| is_good || self.group.is_some())
     }
 
     /// The row of a task of which nothing is known yet.
@@ -364,6 +465,15 @@ impl TaskRow {
             error: None,
             group: None,
             wait: None,
+            finalizer: None,
+        }
+    }
+
+    /// The child run that it waits for.
+    pub fn child(&self) -> Option<RunId> {
+        match self.awaited()? {
+            Awaited::Child { run } if self.fact == Fact::Waiting => Some(*run),
+            _ => None,
         }
     }
 

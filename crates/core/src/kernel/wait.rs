@@ -1,7 +1,7 @@
 //! What a parked task waits for, and what was said to it. A wait is in its task's row and in a few
 //! indexes over rows, and nowhere else: it costs nothing while it lasts.
 
-use crate::ids::{RunKey, TaskRef};
+use crate::ids::{RunId, RunKey, TaskRef};
 use crate::json::Json;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,9 @@ pub struct Wait {
     /// The number of the signal that it took last: another visit takes only a newer one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub taken: u32,
+    /// The child run that it began last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child: Option<RunId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +34,10 @@ pub enum Awaited {
         /// Made while somebody held the task: it takes effect when that is over.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decision: Option<Box<Decision>>,
+    },
+    /// A run of another workflow, which is not final.
+    Child {
+        run: RunId,
     },
 }
 

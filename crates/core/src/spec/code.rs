@@ -68,12 +68,15 @@ codes! {
     SelfDependency = "E206", Error, "a task that depends on itself";
     DuplicateDependency = "E207", Error, "the same dependency twice";
     Cycle = "E208", Error, "tasks that wait for each other";
-    WhenBesideOnFailure = "E209", Error, "`when` beside `on_failure: run`";
+    WhenBesideOnFailure = "E209", Error, "`when` beside `on_failure: run` or `always: true`";
     UnknownTier = "E210", Error, "unknown tier";
     RetryConflict = "E211", Error, "retry rules that contradict each other";
     NeverRetried = "E212", Error, "an error class that is never retried";
     NotAbove = "E213", Error, "a task that does not come before";
     BadArtifact = "E214", Error, "an artifact that cannot be";
+    NothingToFinalize = "E215", Error, "a finalizer of a task that does no work";
+    BesideWorkspace = "E216", Error, "a field that does not go with a workspace";
+    BesideWorkflow = "E217", Error, "a field that does not go with a child run";
 
     BadSchema = "E301", Error, "not a valid JSON Schema";
     SchemaReference = "E302", Error, "a schema reference that is not supported";

@@ -11,6 +11,7 @@ pub enum Control {
     Sleep(Sleep),
     Wait(WaitFor),
     Approval(Arc<Approval>),
+    Child(ChildOf),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +76,16 @@ impl OnSilence {
     }
 }
 
+/// Waits for a run of another workflow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChildOf {
+    pub workflow: Arc<str>,
+    /// None: the latest when it begins.
+    pub version: Option<u32>,
+    /// Of one attempt. None: as long as the child's own timeout lets it.
+    pub timeout: Option<Span>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnReject {
     Fail,
@@ -88,6 +99,7 @@ impl Control {
             Self::Sleep(_) => "sleep",
             Self::Wait(_) => "wait",
             Self::Approval(_) => "approval",
+            Self::Child(_) => "workflow",
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::kernel::limit::Bound;
 use crate::output::Output;
 use crate::time::Span;
 use crate::work::{ArtifactWanted, ExecutorKind};
+use crate::work_git::{MergeStrategy, UpdateCheckout};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -73,7 +74,11 @@ pub struct Task {
     pub action: Action,
     pub depends_on: Vec<Edge>,
     pub on_failure: OnFailure,
+    /// It runs also after the run was cancelled or has timed out. Such a task is a *finally*.
+    pub always: Option<Always>,
     pub allow_failure: bool,
+    /// After its success the run is paused.
+    pub checkpoint: bool,
     /// Without it, it runs; worked out once, when its dependencies are satisfied.
     pub condition: Option<Expr>,
     /// Values, a JSON object, templates in it.
@@ -81,6 +86,10 @@ pub struct Task {
     /// What its output has to look like.
     pub outputs: Option<OutputSchema>,
     pub cache: Option<Cache>,
+    /// What lands its work. Only a task that somebody carries out has one.
+    pub finalize: Option<Arc<Finalize>>,
+    /// Where it works instead of the run's directory.
+    pub workspace: Option<Workspace>,
     pub retries: Retries,
     pub on_lost: OnLost,
     /// Of one attempt, from its start.
@@ -95,11 +104,68 @@ pub struct Task {
     pub reads: Vec<TaskNo>,
 }
 
+/// A git worktree of its own for each attempt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workspace {
+    /// Relative to the run's directory.
+    pub repo: Text,
+    pub base: Text,
+}
+
 /// A success is taken again while its key is the same and its time is not up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cache {
     pub key: Text,
     pub ttl: Span,
+}
+
+/// The second step of a task, once its work is done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finalize {
+    /// Where it waits its turn: the limit `queue:<name>`.
+    pub queue: Option<Arc<str>>,
+    pub action: FinalAction,
+    pub retries: Retries,
+    pub on_lost: OnLost,
+    /// Of one attempt at it, from its start.
+    pub timeout: Span,
+    /// From dispatched to started, refused starts included.
+    pub start_timeout: Span,
+}
+
+/// What a finalizer does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FinalAction {
+    Process(Process),
+    /// The built-in merge queue: lands the branch of the task's workspace.
+    GitMerge(Landing),
+}
+
+/// Where a branch lands, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Landing {
+    pub into: Text,
+    /// A shell line that is run where the merge is, before it lands.
+    pub verify: Option<Arc<str>>,
+    pub strategy: MergeStrategy,
+    pub update_checkout: UpdateCheckout,
+    pub kill_grace: Span,
+    pub log_bytes_max: u64,
+}
+
+impl FinalAction {
+    pub const fn executor(&self) -> ExecutorKind {
+        match self {
+            Self::Process(_) | Self::GitMerge(_) => ExecutorKind::Process,
+        }
+    }
+
+    fn has_calls(&self) -> bool {
+        match self {
+            Self::Process(process) => process.has_calls(),
+            Self::GitMerge(landing) => landing.into.has_calls(),
+        }
+    }
 }
 
 /// How many instances there are, and what becomes of them.
@@ -276,6 +342,13 @@ pub enum OnFailure {
     Run,
 }
 
+/// For how long a task may go on in a run that was cancelled or has timed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Always {
+    /// From the moment at which all tasks that are not `always` are settled.
+    pub grace: Span,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnLost {
     Retry,
@@ -326,6 +399,11 @@ impl FanOut {
 }
 
 impl Task {
+    /// It runs also after the run was cancelled or has timed out.
+    pub const fn is_always(&self) -> bool {
+        self.always.is_some()
+    }
+
     /// Starting it takes more than what memory holds.
     pub fn needs_store(&self) -> bool {
         let wants_files = matches!(&self.action, Action::Process(process) if !process.artifacts.wanted.is_empty());
@@ -335,7 +413,18 @@ impl Task {
     /// Putting its values in may take a while, within the bounds that expressions have.
     pub fn has_calls(&self) -> bool {
         let in_process = || matches!(&self.action, Action::Process(process) if process.has_calls());
-        self.input.has_calls() || in_process()
+        self.input.has_calls() || in_process() || self.workspace_has_calls()
+    }
+
+    fn workspace_has_calls(&self) -> bool {
+        let mut texts = self.workspace.iter().flat_map(|it| [&it.repo, &it.base]);
+        texts.any(Text::has_calls)
+    }
+
+    /// The same for its finalizer, which sees the task's input as well.
+    pub fn finalizer_has_calls(&self) -> bool {
+        let in_action = || self.finalize.as_ref().is_some_and(|it| it.action.has_calls());
+        self.input.has_calls() || in_action() || self.workspace_has_calls()
     }
 
     /// Why an output is not what it should be, if it is not.

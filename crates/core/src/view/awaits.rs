@@ -1,5 +1,6 @@
 //! What a parked task waits for, as it is shown.
 
+use crate::ids::RunId;
 use crate::kernel::row::TaskRow;
 use crate::kernel::wait::{Awaited, Decision};
 use crate::spec::control::{Approval, Control, Decider};
@@ -17,6 +18,9 @@ pub struct Awaits {
     /// The key of a signal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
+    /// A child run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
     /// What a person is asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
@@ -39,6 +43,7 @@ impl Awaits {
             since: row.attempt.as_ref()?.dispatched_at,
             until: row.until,
             signal: None,
+            run: None,
             message: None,
             by: None,
             on_timeout: None,
@@ -53,6 +58,7 @@ impl Awaits {
                 decided: decision.as_deref().map(decided),
                 ..plain
             },
+            (Awaited::Child { run }, _) => Self { run: Some(*run), ..plain },
             _ => plain,
         })
     }

@@ -4,6 +4,8 @@
 pub mod word;
 pub mod words;
 pub mod awaits;
+pub mod finalizer;
 pub mod shapes;
 pub mod tiers;
 pub mod compared;
+pub mod explain;

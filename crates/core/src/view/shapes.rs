@@ -4,10 +4,11 @@ use crate::error::TaskError;
 use crate::ids::{RunId, TaskNo};
 use crate::json::Json;
 use crate::kernel::fact::Fact;
+use crate::kernel::finalizer::Step;
 use crate::kernel::group::Group;
 use crate::kernel::row::{
-    Attempt, AttemptEnd, AttemptRow, Hold, RunError, RunHead, RunKind, RunProgress, RunStatus,
-    Stopping, TaskRow,
+    Attempt, AttemptEnd, AttemptRow, Hold, Parent, RunError, RunHead, RunKind, RunProgress,
+    RunStatus, Stopping, TaskRow,
 };
 use crate::kernel::rows::Rows;
 use crate::output::Output;
@@ -16,6 +17,7 @@ use crate::plan::dag::plan::Shape;
 use crate::spec::definition::{Action, Definition, Task};
 use crate::time::Timestamp;
 use crate::view::awaits::Awaits;
+use crate::view::finalizer::{self, FinalizerView};
 use crate::view::word::{Reason, Shown, Word};
 use crate::view::words::{instance_word, words};
 use crate::work::ExecutorKind;
@@ -39,7 +41,7 @@ pub struct RunView {
     pub triggered_by: String,
     pub kind: RunKind,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent: Option<RunId>,
+    pub parent: Option<ParentView>,
     /// The run that this one runs anew.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_of: Option<RunId>,
@@ -60,6 +62,24 @@ pub struct RunView {
     pub tasks: BTreeMap<&'static str, u32>,
 }
 
+/// Which attempt of which task a child run is.
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ParentView {
+    pub run: RunId,
+    pub task: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<u32>,
+    pub attempt: u32,
+}
+
+impl ParentView {
+    fn of(parent: &Parent) -> Self {
+        let Parent { run, task, name, attempt } = parent;
+        Self { run: *run, task: name.to_string(), index: task.index, attempt: *attempt }
+    }
+}
+
 /// Why a run is paused.
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -67,6 +87,16 @@ pub struct RunView {
 pub enum PausedReason {
     /// Somebody holds it: `held` says who, and since when.
     Person,
+    /// A task that is a checkpoint has succeeded: `held` says which.
+    Checkpoint,
+}
+
+impl PausedReason {
+    fn of(progress: &RunProgress) -> Option<Self> {
+        let is_paused = progress.status == RunStatus::Paused;
+        let checkpoint = progress.hold.as_ref().and_then(Hold::by_checkpoint);
+        is_paused.then_some(checkpoint.map_or(Self::Person, |_| Self::Checkpoint))
+    }
 }
 
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -99,9 +129,15 @@ pub struct TaskView {
     pub stopping: Option<Stopping>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Timestamp>,
+    /// The child run of its current or last attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub child: Option<RunId>,
     /// What it waits for, while it is waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub awaits: Option<Awaits>,
+    /// What lands its work, from the end of that on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finalizer: Option<FinalizerView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,12 +171,14 @@ impl BlobView {
     }
 }
 
-/// One attempt of a task's history, the current one last.
+/// One attempt of a task's history, in the order of their numbers.
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub struct AttemptView {
     pub attempt: u32,
     pub id: String,
+    /// `work`, or `finalize` for an attempt at landing it. Numbers are counted over both.
+    pub role: &'static str,
     pub status: &'static str,
     pub dispatched_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -190,6 +228,7 @@ pub fn run_view(head: &RunHead, progress: &RunProgress) -> RunView {
     let stored = [
         ("running", counts.live),
         ("waiting", counts.waiting),
+        ("worker_done", counts.worker_done),
         ("success", counts.success),
         ("failed", counts.failed),
         ("cancelled", counts.cancelled),
@@ -202,14 +241,14 @@ pub fn run_view(head: &RunHead, progress: &RunProgress) -> RunView {
         workflow: head.workflow.to_string(),
         version: head.version,
         status: progress.status,
-        paused_reason: (progress.status == RunStatus::Paused).then_some(PausedReason::Person),
+        paused_reason: PausedReason::of(progress),
         held: progress.hold.clone(),
         input: head.input.clone(),
         labels: head.labels.clone(),
         priority: head.priority,
         triggered_by: head.triggered_by.clone(),
         kind: head.kind,
-        parent: head.parent,
+        parent: head.parent.as_deref().map(ParentView::of),
         retry_of: head.retry_of,
         created_at: head.created_at,
         started_at: progress.started_at,
@@ -247,7 +286,8 @@ fn task_view(definition: &Definition, no: TaskNo, shown: Shown, row: Option<&Tas
         reason: shown
             .reason
             .map(|reason| reason_text(definition, reason))
-            .or_else(|| row.and_then(refusal)),
+            .or_else(|| row.and_then(refusal))
+            .or_else(|| row.and_then(finalizer::reason)),
         attempt: row.map_or(0, |row| row.group.as_ref().map_or(row.attempts, |it| it.attempts)),
         tries: row.map_or(0, |row| row.tries),
         tries_max: task.retries.max + 1,
@@ -256,7 +296,9 @@ fn task_view(definition: &Definition, no: TaskNo, shown: Shown, row: Option<&Tas
         held: row.and_then(|row| row.hold.as_deref().cloned()),
         stopping: row.and_then(|row| row.stopping),
         retry_at: row.filter(|row| row.fact == Fact::Delayed).and_then(|row| row.until),
+        child: row.and_then(|row| row.wait.as_ref()?.child),
         awaits: row.and_then(|row| Awaits::of(task, row)),
+        finalizer: row.and_then(|row| FinalizerView::of(task, row)),
         started_at: match &group {
             Some(group) => group.opened_at,
             None => attempt.and_then(|attempt| attempt.started_at),
@@ -266,7 +308,7 @@ fn task_view(definition: &Definition, no: TaskNo, shown: Shown, row: Option<&Tas
         output: row.and_then(|row| row.output.as_ref()?.inline().cloned()),
         output_blob: row.and_then(|row| row.output.as_ref()).and_then(BlobView::of),
         count: group.as_ref().map(|group| group.count),
-        instances: group.as_ref().map(|group| instances(group, row)),
+        instances: group.as_ref().map(|group| instance_counts(group, row)),
         error: row.filter(|row| shows_error(row)).and_then(TaskRow::failure).cloned(),
     }
 }
@@ -283,7 +325,7 @@ fn group_of(task: &Task, row: &TaskRow) -> Option<Group> {
 
 /// `total`, then instances by state; only states that occur. Those whose time for another try has
 /// come are told from those that wait for it only one by one.
-fn instances(group: &Group, row: Option<&TaskRow>) -> BTreeMap<&'static str, u32> {
+pub fn instance_counts(group: &Group, row: Option<&TaskRow>) -> BTreeMap<&'static str, u32> {
     let is_closed = group.closed.is_some();
     let is_held = row.is_some_and(|row| row.hold.is_some());
     let (delayed, paused) = match is_held {
@@ -294,8 +336,12 @@ fn instances(group: &Group, row: Option<&TaskRow>) -> BTreeMap<&'static str, u32
         ("success", group.success),
         ("failed", group.failed),
         ("cancelled", group.cancelled + if is_closed { group.unopened() } else { 0 }),
-        ("running", group.unsettled() - group.delayed - group.held - group.waiting),
+        (
+            "running",
+            group.unsettled() - group.delayed - group.held - group.waiting - group.worker_done,
+        ),
         ("waiting", group.waiting),
+        ("worker_done", group.worker_done),
         ("paused", paused),
         ("pending", delayed + if is_closed { 0 } else { group.unopened() }),
     ];
@@ -348,14 +394,30 @@ fn error(attempt: &Attempt) -> Option<TaskError> {
     }
 }
 
-/// A task's attempts: those superseded, then the current one.
+/// The last attempt of a task, be it at its work or at landing that. The history is asked for only
+/// by those who have a finalizer.
+pub fn latest(history: &[AttemptRow], row: &TaskRow) -> Option<Attempt> {
+    let landing = row.finalizing().and_then(|finalizer| finalizer.attempt);
+    let past = history.iter().map(|past| &past.attempt).chain(row.attempt.as_ref());
+    landing.map(|live| live.shown()).or_else(|| past.max_by_key(|it| it.number).cloned())
+}
+
+/// A task's attempts, in the order of their numbers: those that are over, the current one at its
+/// work, and the live one at landing that.
 pub fn attempts(history: &[AttemptRow], row: &TaskRow) -> Vec<AttemptView> {
-    let superseded = history.iter().map(|past| attempt_view(&past.attempt, past.output.as_ref()));
+    let over = history.iter().map(|past| {
+        let AttemptRow { step, attempt, output, .. } = past;
+        attempt_view(*step, attempt, output.as_ref())
+    });
     let current = row.attempt.iter().map(|now| AttemptView {
         status: if row.fact == Fact::Waiting { "waiting" } else { attempt_status(now) },
-        ..attempt_view(now, row.output.as_ref())
+        ..attempt_view(Step::Work, now, row.output.as_ref())
     });
-    superseded.chain(current).collect()
+    let landing = row.finalizing().and_then(|finalizer| finalizer.attempt);
+    let landing = landing.map(|now| attempt_view(Step::Finalize, &now.shown(), None));
+    let mut all: Vec<AttemptView> = over.chain(current).chain(landing).collect();
+    all.sort_by_key(|it| it.attempt);
+    all
 }
 
 fn attempt_status(attempt: &Attempt) -> &'static str {
@@ -372,10 +434,11 @@ fn attempt_status(attempt: &Attempt) -> &'static str {
     }
 }
 
-fn attempt_view(attempt: &Attempt, output: Option<&Output>) -> AttemptView {
+fn attempt_view(step: Step, attempt: &Attempt, output: Option<&Output>) -> AttemptView {
     AttemptView {
         attempt: attempt.number,
         id: attempt.id.to_string(),
+        role: step.word(),
         status: attempt_status(attempt),
         dispatched_at: attempt.dispatched_at,
         started_at: attempt.started_at,

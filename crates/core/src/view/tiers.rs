@@ -8,14 +8,18 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TierView {
-    /// `gpu`, `total`, `executor:process`; of a workflow's own, `etl/gpu`.
+    /// `gpu`, `total`, `executor:process`, `queue:main`; of a workflow's own, `etl/gpu`.
     pub name: String,
     pub limit: u32,
     /// Starts in any time of this length: `100/1m`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<String>,
     pub in_use: u32,
-    /// Tasks that are ready and that this limit keeps from starting, instances one by one.
+    /// When the rate lets the next one start, while it is used up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frees_at: Option<Timestamp>,
+    /// Tasks and finalizers that are ready and that this limit keeps from starting, instances one by
+    /// one.
     pub waiting: u64,
     pub source: SourceWord,
     /// Whose own it is.
@@ -32,7 +36,7 @@ pub struct TierView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceWord {
-    /// Nobody. A tier of which nobody says what it is lets nothing through.
+    /// Nobody. A tier of which nobody says what it is lets nothing through; a queue, one at a time.
     Default,
     Config,
     Api,
@@ -65,6 +69,11 @@ pub struct Waiter {
 }
 
 impl TierView {
+    /// Nothing that counts against it starts now.
+    pub fn is_full(&self) -> bool {
+        self.in_use >= self.limit || self.frees_at.is_some()
+    }
+
     /// One that nothing counts against.
     pub fn idle(name: &str, bound: Bound, source: Source) -> Self {
         Self {
@@ -72,6 +81,7 @@ impl TierView {
             limit: bound.limit,
             rate: bound.rate.map(|rate| rate.to_string()),
             in_use: 0,
+            frees_at: None,
             waiting: 0,
             source: match source {
                 Source::Default => SourceWord::Default,

@@ -64,6 +64,10 @@ pub enum Reason {
     Condition,
     /// Another instance of its group failed.
     FailFast,
+    /// It was not through within its `grace`.
+    GraceOver,
+    /// Its child run was cancelled by itself.
+    ChildCancelled,
     /// Its success is that of an earlier run.
     Cached,
     /// Its success was taken over from the run that this one runs anew.
@@ -80,6 +84,8 @@ impl Reason {
             Self::RunTimeout => "run_timeout",
             Self::Condition => "condition",
             Self::FailFast => "fail_fast",
+            Self::GraceOver => "grace_over",
+            Self::ChildCancelled => "child_cancelled",
             Self::Cached => "cached",
             Self::Copied => "copied",
         }

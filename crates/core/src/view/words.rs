@@ -6,13 +6,13 @@ use crate::kernel::row::{AttemptEnd, CancelCause, Cancelled, RunProgress, TaskRo
 use crate::kernel::rows::Rows;
 use crate::plan::dag::edge::{Doom, EdgeState};
 use crate::plan::dag::graph::EdgeNo;
-use crate::plan::dag::plan::{Plan, Shape};
+use crate::plan::dag::plan::{Course, Plan, Shape};
 use crate::time::Timestamp;
 use crate::view::word::{Reason, Shown, Word};
 
 /// One word for each task, in task order.
 pub fn words(shape: Shape<'_>, progress: &RunProgress, rows: &Rows, now: Timestamp) -> Vec<Shown> {
-    let plan = Plan::new(shape, rows);
+    let plan = Plan::new(shape, rows, Course::of(progress));
     let view = View { shape, rows, plan: &plan, progress, now };
     shape.graph.tasks().map(|no| view.shown(no)).collect()
 }
@@ -70,6 +70,8 @@ const fn cancel_reason(why: Cancelled) -> Option<Reason> {
         Cancelled::RunCancelled => Some(Reason::RunCancelled),
         Cancelled::RunTimeout => Some(Reason::RunTimeout),
         Cancelled::FailFast => Some(Reason::FailFast),
+        Cancelled::GraceOver => Some(Reason::GraceOver),
+        Cancelled::ChildCancelled => Some(Reason::ChildCancelled),
     }
 }
 
@@ -108,14 +110,12 @@ impl View<'_> {
         if doom == Some(Doom::Cancelled) {
             return shown(Word::Cancelled, Some(Reason::UpstreamCancelled));
         }
-        match &self.progress.cancel {
-            Some(CancelCause::Asked(_)) => {
-                return shown(Word::Cancelled, Some(Reason::RunCancelled));
-            }
-            Some(CancelCause::RunTimeout) => {
-                return shown(Word::Cancelled, Some(Reason::RunTimeout));
-            }
-            None => {}
+        if doom == Some(Doom::RunOver) {
+            let reason = match &self.progress.cancel {
+                Some(CancelCause::RunTimeout) => Reason::RunTimeout,
+                Some(CancelCause::Asked(_)) | None => Reason::RunCancelled,
+            };
+            return shown(Word::Cancelled, Some(reason));
         }
         if doom == Some(Doom::Skipped) {
             return shown(Word::Skipped, Some(Reason::UpstreamSkipped));

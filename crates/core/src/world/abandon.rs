@@ -2,7 +2,10 @@
 //! says that it was abandoned; whoever holds the attempt goes on trying to end it.
 
 use crate::ids::{RunKey, TaskRef, Ticket};
-use crate::kernel::row::{AttemptEnd, RunStatus, Stopping, TaskRow};
+use crate::kernel::fact::Fact;
+use crate::kernel::row::{
+    AttemptEnd, CancelCause, Cancelled, Parent, RunStatus, Stopping, TaskRow,
+};
 use crate::kernel::transition::Event;
 use crate::time::Timestamp;
 use crate::world::input::{Refusal, Reply};
@@ -17,7 +20,8 @@ enum Told {
 }
 
 impl World {
-    /// Cancels the run, unless that has begun, and waits for nobody.
+    /// Cancels the run, unless that has begun, and waits for nobody: what runs always does not
+    /// begin any more.
     pub(super) fn abandon_run(
         &mut self,
         now: Timestamp,
@@ -29,8 +33,12 @@ impl World {
             self.cancel_run(now, key, by)?;
             told = Told::Now;
         }
+        let cause = self.run_mut(key).progress.cancel.as_ref();
+        let why = cause.map_or(Cancelled::RunCancelled, CancelCause::of_tasks);
+        self.end_always(now, key, why);
         let live = live_among(self.run_mut(key).all_rows());
         self.abandon_all(now, key, &live, told);
+        self.abandon_children(now, key, None);
         Ok(Reply::Done)
     }
 
@@ -55,7 +63,16 @@ impl World {
         };
         let live = live_among(rows.filter(is_meant));
         self.abandon_all(now, key, &live, told);
+        self.abandon_children(now, key, Some(task));
         Ok(Reply::Done)
+    }
+
+    /// Their parent was told to stop them: nobody waits for them either.
+    fn abandon_children(&mut self, now: Timestamp, key: RunKey, task: Option<TaskRef>) {
+        for child in self.children(key, task) {
+            let by = self.run_mut(child).head.parent.as_deref().map(Parent::word);
+            let _ = self.abandon_run(now, child, &by.unwrap_or_default());
+        }
     }
 
     fn abandon_all(&mut self, now: Timestamp, key: RunKey, live: &[TaskRef], told: Told) {
@@ -71,8 +88,12 @@ impl World {
 
     fn abandon(&mut self, now: Timestamp, key: RunKey, task: TaskRef) {
         let row = self.run_mut(key).row(task).expect("a live task has a row");
-        let attempt = row.attempt.as_ref().expect("a live task has an attempt").id;
+        let lands = row.fact == Fact::WorkerDone;
+        let (attempt, _) = row.live_attempt().expect("a live task has an attempt");
         let ticket = Ticket { run: key, task, attempt };
+        if lands {
+            return self.abandon_finalizer(now, ticket);
+        }
         self.close_attempt(now, ticket, AttemptEnd::Abandoned, |row| {
             step(row, Event::Cancelled);
             row.hold = None;
@@ -81,5 +102,5 @@ impl World {
 }
 
 fn live_among<'a>(rows: impl Iterator<Item = &'a TaskRow>) -> Vec<TaskRef> {
-    rows.filter(|row| row.fact.is_live()).map(|row| row.task).collect()
+    rows.filter(|row| row.is_live()).map(|row| row.task).collect()
 }

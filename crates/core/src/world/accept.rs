@@ -7,6 +7,7 @@ use crate::kernel::row::{
 use crate::kernel::rows::Rows;
 use crate::time::Timestamp;
 use crate::world::batch::Change;
+use crate::world::blueprint::Blueprint;
 use crate::world::input::{Deploy, KnownWorkflow, Prefetched, Refusal, Reply, Trigger};
 use crate::world::run::Run;
 use crate::world::state::World;
@@ -96,6 +97,21 @@ impl World {
             Some(added) => self.blueprint_of(&head, additions, &added.definition),
             None => blueprint,
         };
+        let id = head.id;
+        let key = self.accept(now, head, blueprint, additions);
+        self.take_over(key, kept, added);
+        self.refill(key, now);
+        Ok(Reply::Accepted { run: id })
+    }
+
+    /// A run that has just been made. Whoever calls looks for what of it can start.
+    pub(super) fn accept(
+        &mut self,
+        now: Timestamp,
+        head: Arc<RunHead>,
+        blueprint: Arc<Blueprint>,
+        additions: u32,
+    ) -> RunKey {
         let tasks = blueprint.definition.tasks.len();
         let status = self.begins_as(&head);
         let begins = (status == RunStatus::Running).then_some(now);
@@ -103,6 +119,7 @@ impl World {
             status,
             hold: None,
             cancel: None,
+            alone_since: None,
             owner: self.scheduler,
             stamp: 0,
             started_at: begins,
@@ -117,14 +134,12 @@ impl World {
                 ..Counts::default()
             },
         };
-        let (id, key) = (head.id, head.key);
+        let key = head.key;
         self.draft.weigh(head.input.as_str().len());
         self.put_run(Run::new(head, progress, blueprint, Rows::new(tasks)));
         self.draft.new_runs.insert(key);
         self.draft.run(key);
-        self.take_over(key, kept, added);
-        self.refill(key, now);
-        Ok(Reply::Accepted { run: id })
+        key
     }
 
     fn new_head(
@@ -133,12 +148,10 @@ impl World {
         trigger: Trigger,
         (version, former): (u32, Option<(RunId, RunId)>),
     ) -> RunHead {
-        let key = RunKey::new(self.ordinal, self.next_run);
-        self.next_run += 1;
-        let (ms, chance) = self.chance.id_parts(now);
+        let (key, id) = self.new_names(now);
         RunHead {
             key,
-            id: former.map_or_else(|| RunId::from_parts(ms, chance), |(_, id)| id),
+            id: former.map_or(id, |(_, id)| id),
             workflow: trigger.workflow,
             version,
             kind: RunKind::Dag,
@@ -154,6 +167,13 @@ impl World {
         }
     }
 
+    pub(super) fn new_names(&mut self, now: Timestamp) -> (RunKey, RunId) {
+        let key = RunKey::new(self.ordinal, self.next_run);
+        self.next_run += 1;
+        let (ms, chance) = self.chance.id_parts(now);
+        (key, RunId::from_parts(ms, chance))
+    }
+
     /// Makes a run active.
     pub(super) fn put_run(&mut self, run: Run) {
         let key = run.head.key;
@@ -164,32 +184,36 @@ impl World {
     /// Has a run in memory and arms its own timer.
     pub(super) fn place_run(&mut self, mut run: Run) {
         let key = run.head.key;
-        run.holds = self.group_held(run.head.group.as_ref(), run.head.parent);
+        run.holds = self.group_held(run.head.group.as_ref(), run.head.parent_run());
         self.by_id.insert(run.head.id, key);
         self.runs.insert(key, Box::new(run));
         self.arm_run(key);
     }
 
     pub(super) fn arm_run(&mut self, key: RunKey) {
-        if let Some(timer) = self.run_timer(key) {
-            self.timers.arm(timer);
-        }
+        self.run_timers(key).into_iter().for_each(|timer| self.timers.arm(timer));
     }
 
     pub(super) fn disarm_run(&mut self, key: RunKey) {
-        if let Some(timer) = self.run_timer(key) {
-            self.timers.disarm(&timer);
-        }
+        self.run_timers(key).iter().for_each(|timer| self.timers.disarm(timer));
     }
 
-    /// The run's timeout counts from its last opening, paused or not.
-    pub(super) fn run_timer(&self, key: RunKey) -> Option<Timer> {
-        let run = self.runs.get(&key)?;
-        if !matches!(run.progress.status, RunStatus::Running | RunStatus::Paused) {
-            return None;
+    /// The run's timeout counts from its last opening, paused or not. When that is over, or the
+    /// run was cancelled, it is the graces of its `always` tasks that count.
+    pub(super) fn run_timers(&self, key: RunKey) -> Vec<Timer> {
+        let Some(run) = self.runs.get(&key) else { return Vec::new() };
+        let timer = |at| Timer { at, run: key, task: None };
+        match run.progress.status {
+            RunStatus::Running | RunStatus::Paused => {
+                let timeout = run.progress.opened_at.zip(run.blueprint.definition.timeout);
+                timeout.into_iter().map(|(at, timeout)| timer(at + timeout)).collect()
+            }
+            RunStatus::Cancelling => {
+                let always = run.blueprint.graph.always().iter();
+                always.filter_map(|no| run.grace_over_at(*no)).map(timer).collect()
+            }
+            _ => Vec::new(),
         }
-        let at = run.progress.opened_at? + run.blueprint.definition.timeout?;
-        Some(Timer { at, run: key, task: None })
     }
 }
 

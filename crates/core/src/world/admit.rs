@@ -24,7 +24,7 @@ impl World {
             if run.head.group.as_ref() == Some(group) {
                 return None;
             }
-            ancestor = run.head.parent;
+            ancestor = run.head.parent_run();
         }
         Some(Arc::clone(group))
     }
@@ -65,7 +65,7 @@ impl World {
     /// Where a new run begins: it waits only if something may keep it.
     pub(super) fn begins_as(&self, head: &RunHead) -> RunStatus {
         let is_counted = head.parent.is_none() && self.gate.bounds(&head.workflow);
-        let is_grouped = self.group_held(head.group.as_ref(), head.parent).is_some();
+        let is_grouped = self.group_held(head.group.as_ref(), head.parent_run()).is_some();
         if is_counted || is_grouped { RunStatus::Pending } else { RunStatus::Running }
     }
 
@@ -109,6 +109,8 @@ impl World {
         self.arm_run(key);
         self.refill(key, now);
         self.ending.insert(key);
+        // It may have waited for its place while its parent was paused.
+        self.align_hold(now, key);
     }
 
     pub(super) fn verify_gate(&self) -> Result<(), String> {

@@ -4,6 +4,8 @@ use crate::error::{ErrorClass, TaskError};
 use crate::evaluate::{Asked, Instance, Surroundings};
 use crate::ids::{AttemptId, RunKey, TaskNo, TaskRef, Ticket};
 use crate::kernel::fact::Fact;
+use crate::kernel::finalizer::Step;
+use crate::kernel::permits::PermitSet;
 use crate::kernel::row::{
     Attempt, AttemptEnd, AttemptRow, CancelCause, RunError, RunStatus, TaskRow,
 };
@@ -20,17 +22,32 @@ use crate::world::state::World;
 use std::sync::Arc;
 
 impl World {
-    /// Opens and dispatches what it can, until there is nothing more or the batch is full.
-    pub(super) fn advance(&mut self, now: Timestamp) {
+    /// Opens what it can, until there is nothing more or the batch is full.
+    pub(super) fn open_all(&mut self, now: Timestamp) {
         self.admit(now);
         while !self.is_full() {
             let Some((key, no)) = self.agenda.pop_front() else { break };
             self.open(now, key, no);
         }
-        while !self.is_full() {
-            let Some((key, task)) = self.ready.pop(&self.limits) else { break };
-            self.dispatch(now, key, task.no);
+    }
+
+    /// The same for what has its permits.
+    pub(super) fn dispatch_all(&mut self, now: Timestamp) {
+        while !self.is_full() && self.start_next(now) {}
+    }
+
+    /// Starts whatever is next: of the same priority, what lands work goes before more of it.
+    fn start_next(&mut self, now: Timestamp) -> bool {
+        if let Some(place) = self.line.next(&self.limits) {
+            let ready = self.ready.next_priority(&self.limits);
+            if ready.is_none_or(|ready| place.priority.0 >= ready) {
+                self.dispatch_finalizer(now, place.run, place.task);
+                return true;
+            }
         }
+        let Some((key, task)) = self.ready.pop(&self.limits) else { return false };
+        self.dispatch(now, key, task.no);
+        true
     }
 
     /// An entry may be outdated by what came after it: a pause, a hold, a cancel.
@@ -42,7 +59,7 @@ impl World {
         let task = run.blueprint.definition.task(no);
         if run.rows.fact(no) == Fact::Delayed {
             // It has been decided that it runs, once and for all its attempts.
-            return self.enqueue(key, no);
+            return self.begin_again(now, key, no);
         }
         if task.needs_answer() && !run.passed.contains(&no) {
             return self.ask(now, key, Asked::Opening(no));
@@ -57,6 +74,14 @@ impl World {
         let output = task.fixed_output().expect("any other is asked for");
         let output = Output::Inline(output.clone());
         self.decide(now, TaskRef::plain(no), key, Ok(output));
+    }
+
+    /// One that waited for another try: for a permit, or for what it waits for this time.
+    pub(super) fn begin_again(&mut self, now: Timestamp, key: RunKey, no: TaskNo) {
+        match self.run_mut(key).blueprint.definition.task(no).control() {
+            Some(_) => self.ask(now, key, Asked::Parking(no)),
+            None => self.enqueue(key, no),
+        }
     }
 
     /// The task whose turn it is; of a group, the instance.
@@ -92,7 +117,9 @@ impl World {
             self.draft.add(Change::NewAttempt(key, attempt));
         }
         self.draft.task(key, task);
-        self.count_start(now, key, task.no);
+        let run = self.runs.get(&key).expect("callers hold keys of active runs");
+        let set = PermitSet::clone(run.blueprint.permits(task.no));
+        self.count_start(now, &set);
         self.start_again(now, Ticket { run: key, task, attempt: id });
     }
 
@@ -106,7 +133,9 @@ impl World {
     pub(super) fn close(&mut self, now: Timestamp) -> Vec<RunKey> {
         let mut closed = Vec::new();
         for key in std::mem::take(&mut self.ending) {
-            if !self.runs.get(&key).is_some_and(|run| run.is_over()) {
+            let Some(run) = self.runs.get(&key) else { continue };
+            if !run.is_over() {
+                self.note_alone(now, key);
                 continue;
             }
             if self.run_mut(key).lacks_output() {
@@ -138,6 +167,7 @@ impl World {
         let id = run.head.id;
         self.set_status(key, status);
         self.effect(Effect::RunEnded(id));
+        self.child_ended(now, key);
     }
 }
 
@@ -147,7 +177,7 @@ pub(super) fn supersede(row: &mut TaskRow) -> Option<AttemptRow> {
     let output = row.output.take();
     let attempt = row.attempt.take()?;
     let refused = matches!(attempt.end, Some(AttemptEnd::Refused(_)));
-    (!refused).then_some(AttemptRow { task: row.task, attempt, output })
+    (!refused).then_some(AttemptRow { task: row.task, step: Step::Work, attempt, output })
 }
 
 impl Run {
@@ -161,13 +191,13 @@ impl Run {
             count,
             items: self.groups.get(&no).and_then(|instances| instances.items.clone()),
         });
-        StartAttempt {
-            ticket,
-            attempt,
-            workdir: self.workdir.clone(),
-            around: self.shared_surroundings(no, now),
-            instance,
-        }
+        let work = row.attempt.as_ref().filter(|_| row.fact == Fact::WorkerDone);
+        let finalizes = work.map(|attempt| attempt.id);
+        let around = match finalizes {
+            Some(_) => self.final_surroundings(ticket.task, now),
+            None => self.shared_surroundings(no, now),
+        };
+        StartAttempt { ticket, attempt, workdir: self.workdir.clone(), around, instance, finalizes }
     }
 
     /// Made once for all instances of a group, unless something above it may still change.

@@ -2,6 +2,7 @@
 
 use crate::ids::{RunId, RunKey, TaskRef};
 use crate::kernel::fact::Fact;
+use crate::kernel::row::TaskRow;
 use crate::time::Timestamp;
 use crate::work::ReportKind;
 use crate::world::input::{
@@ -114,6 +115,7 @@ impl World {
         if self.lacks_outputs(key, &command.order) {
             self.restore_outputs(key, found.as_ref())?;
         }
+        self.check_kin(key, &command.order)?;
         match &command.order {
             Order::Run(Verb::Pause) => self.pause_run(now, key, &command.by),
             Order::Run(Verb::Resume) => self.resume_run(now, key),
@@ -178,6 +180,9 @@ impl World {
         ) {
             return Err(Refusal::RunIs(status));
         }
+        if let Some(parent) = &snapshot.head.parent {
+            return Err(Refusal::ChildRun(parent.run));
+        }
         // One that ended under another scheduler is carried on by this one.
         snapshot.progress.owner = self.scheduler;
         let key = self.take_in(snapshot);
@@ -196,7 +201,7 @@ impl World {
             self.gather.hurry();
             match timer {
                 Timer { run, .. } if self.asleep.contains_key(&run) => self.stir(run),
-                Timer { run, task: None, .. } => self.run_timed_out(now, run),
+                Timer { run, task: None, .. } => self.run_due(now, run),
                 Timer { run, task: Some(task), .. } => self.task_due(now, run, task),
             }
         }
@@ -204,16 +209,22 @@ impl World {
 
     fn task_due(&mut self, now: Timestamp, key: RunKey, task: TaskRef) {
         let run = self.runs.get(&key).expect("timers are disarmed with their run");
-        let fact = run.row(task).map_or(Fact::None, |row| row.fact);
+        let row = run.row(task);
+        let fact = row.map_or(Fact::None, |row| row.fact);
+        let is_live = row.is_some_and(TaskRow::is_live);
         match (fact, task.index) {
             (Fact::Dispatched | Fact::Running, _) => self.attempt_timed_out(key, task),
             (Fact::Waiting, _) => self.fire(now, key, task),
+            (Fact::WorkerDone, _) if is_live => self.attempt_timed_out(key, task),
+            (Fact::WorkerDone, _) => self.line_up(now, key, task),
             (Fact::Delayed, Some(index)) => {
                 self.instance_due(now, key, (task.no, index));
                 self.after_instance(now, key, task.no);
             }
             // If it is held, or its run is, a resume looks again.
-            (Fact::Delayed, None) if run.is_startable(task.no, now) => self.enqueue(key, task.no),
+            (Fact::Delayed, None) if run.is_startable(task.no, now) => {
+                self.begin_again(now, key, task.no);
+            }
             _ => {}
         }
     }

@@ -27,8 +27,9 @@ impl World {
         }
         run.asked.insert(about, number.1);
         let around = Arc::new(run.surroundings(about.task(), now));
+        let child = about.task().and_then(|no| self.known_child(key, no));
         self.next_question += 1;
-        self.effect(Effect::Evaluate(Question { run: key, number, what, around }));
+        self.effect(Effect::Evaluate(Question { run: key, number, what, around, child }));
     }
 
     pub(super) fn answer(&mut self, now: Timestamp, given: Answered) -> Result<Reply, Refusal> {
@@ -68,8 +69,10 @@ impl World {
             Answer::Fan { count, items } => self.open_group(now, (key, no), count, items),
             Answer::Park(parking) => {
                 let task = TaskRef::plain(no);
-                self.park(now, key, task, parking);
-                self.fire(now, key, task);
+                match self.park(now, key, task, parking) {
+                    Ok(()) => self.fire(now, key, task),
+                    Err(error) => self.decide(now, task, key, Err(error)),
+                }
             }
             Answer::Noop(output) => self.decide(now, TaskRef::plain(no), key, Ok(output)),
             Answer::Skip => {
@@ -77,7 +80,7 @@ impl World {
                     step(row, Event::ConditionFalse);
                     row.settled_at = Some(now);
                 });
-                self.decided(key, no);
+                self.decided(now, key, no);
             }
             answer => self.decide(now, TaskRef::plain(no), key, Err(error_of(answer))),
         }
@@ -113,14 +116,15 @@ impl World {
         }
         self.draft.task(key, task);
         if task.index.is_none() {
-            self.decided(key, task.no);
+            self.decided(now, key, task.no);
         }
     }
 
     /// A task as a whole has its outcome.
-    pub(super) fn decided(&mut self, key: RunKey, no: TaskNo) {
+    pub(super) fn decided(&mut self, now: Timestamp, key: RunKey, no: TaskNo) {
         self.draft.task(key, TaskRef::plain(no));
         self.follow(key, no);
+        self.pass_checkpoint(now, key, no);
         self.ending.insert(key);
     }
 }
@@ -139,11 +143,11 @@ impl Run {
         };
         let upstream = |no| {
             let row = self.rows.get(no);
-            let done = row.filter(|row| row.fact == Fact::Success);
+            let done = row.filter(|row| matches!(row.fact, Fact::Success | Fact::WorkerDone));
             Upstream {
                 no,
                 word: self.word(no, now),
-                output: row.and_then(|row| row.output.clone()),
+                output: row.and_then(|row| row.readable_output().cloned()),
                 attempt: done.and_then(|row| Some(row.attempt.as_ref()?.id)),
             }
         };
@@ -152,6 +156,7 @@ impl Run {
             key: self.head.key,
             definition: Arc::clone(definition),
             run_input: self.head.input.clone(),
+            parent: self.head.parent.as_deref().map(|parent| parent.run),
             upstream: seen.into_iter().map(upstream).collect(),
         }
     }

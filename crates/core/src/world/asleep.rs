@@ -88,7 +88,7 @@ impl World {
             let at = due(row, run.blueprint.definition.task(row.task.no))?;
             Some(Timer { at, run: key, task: Some(row.task) })
         });
-        of_rows.chain(self.run_timer(key)).collect()
+        of_rows.chain(self.run_timers(key)).collect()
     }
 
     fn arm_asleep(&mut self, key: RunKey) {
@@ -153,6 +153,8 @@ impl Run {
         let waits_outside = self.all_rows().all(|row| match (row.fact, row.awaited()) {
             (Fact::Waiting, Some(awaited)) => match awaited {
                 Awaited::Time | Awaited::Signal { .. } | Awaited::Approval { .. } => true,
+                // Its child is in memory, and looks for it.
+                Awaited::Child { .. } => false,
             },
             (Fact::None, _) => true,
             (fact, _) => !is_awake(fact),

@@ -1,12 +1,14 @@
 //! A version made ready for running: its shape and what each task counts against.
 
 use crate::ids::TaskNo;
-use crate::kernel::limit::Source;
-use crate::kernel::permits::{Limits, PermitSet};
+use crate::kernel::finalizer::Step;
+use crate::kernel::limit::{Source, TOTAL, queue_name};
+use crate::kernel::permits::{LimitId, Limits, PermitSet};
 use crate::plan::dag::graph::Graph;
 use crate::plan::dag::plan::Shape;
-use crate::spec::definition::{Definition, Task};
+use crate::spec::definition::{Definition, Finalize, Task};
 use crate::work::ExecutorKind;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -15,6 +17,8 @@ pub struct Blueprint {
     pub graph: Graph,
     /// For each task, what it needs to be dispatched. Empty for what is settled in place.
     permits: Vec<PermitSet>,
+    /// The same for finalizers, of those tasks that have one.
+    finals: BTreeMap<TaskNo, PermitSet>,
 }
 
 impl Blueprint {
@@ -31,17 +35,39 @@ impl Blueprint {
         }
         let permits =
             definition.tasks.iter().map(|task| permit_set(&definition, task, limits)).collect();
-        Self { graph: Graph::new(&definition), definition, permits }
+        let tasks = definition.tasks.iter().enumerate();
+        let finals = tasks.filter_map(|(position, task)| {
+            let finalize = task.finalize.as_deref()?;
+            Some((TaskNo::from_position(position), final_set(finalize, limits)))
+        });
+        let finals = finals.collect();
+        Self { graph: Graph::new(&definition), definition, permits, finals }
     }
 
     pub fn shape(&self) -> Shape<'_> {
         Shape { definition: &self.definition, graph: &self.graph }
     }
 
-    /// Who carries out a task that has an attempt.
-    pub fn executor(&self, no: TaskNo) -> ExecutorKind {
-        let executor = self.definition.task(no).action.executor();
+    /// Who carries out a task that has an attempt, or its finalizer.
+    pub fn executor(&self, no: TaskNo, step: Step) -> ExecutorKind {
+        let task = self.definition.task(no);
+        let executor = match step {
+            Step::Work => task.action.executor(),
+            Step::Finalize => task.finalize.as_ref().map(|finalize| finalize.action.executor()),
+        };
         executor.expect("a task with an attempt has an executor")
+    }
+
+    /// What its finalizer needs to be dispatched, if it has one.
+    pub fn final_permits(&self, no: TaskNo) -> Option<&PermitSet> {
+        self.finals.get(&no)
+    }
+
+    pub fn permits_of(&self, no: TaskNo, step: Step) -> &PermitSet {
+        match step {
+            Step::Work => self.permits(no),
+            Step::Finalize => self.final_permits(no).expect("only tasks with a finalizer land"),
+        }
     }
 
     pub fn permits(&self, no: TaskNo) -> &PermitSet {
@@ -54,10 +80,27 @@ fn own_tier(definition: &Definition, tier: &str) -> String {
     format!("{}/{tier}", definition.name)
 }
 
+/// Those of its executor, and its queue's.
+fn final_set(finalize: &Finalize, limits: &mut Limits) -> PermitSet {
+    let mut set = executor_set(finalize.action.executor(), limits);
+    set.extend(finalize.queue.as_ref().map(|queue| limits.named(&queue_name(queue))));
+    sorted(set)
+}
+
+fn executor_set(executor: ExecutorKind, limits: &Limits) -> Vec<LimitId> {
+    let executor = format!("executor:{}", executor.word());
+    [TOTAL, &executor].iter().filter_map(|name| limits.id(name)).collect()
+}
+
+fn sorted(mut set: Vec<LimitId>) -> PermitSet {
+    set.sort_unstable();
+    set.dedup();
+    set.into()
+}
+
 fn permit_set(definition: &Definition, task: &Task, limits: &mut Limits) -> PermitSet {
     let Some(executor) = task.action.executor() else { return Arc::from([]) };
-    let executor = format!("executor:{}", executor.word());
-    let mut set: Vec<_> = ["total", &executor].iter().filter_map(|name| limits.id(name)).collect();
+    let mut set = executor_set(executor, limits);
     if let Some(tier) = &task.tier {
         set.push(match definition.tiers.contains_key(tier) {
             true => limits.named(&own_tier(definition, tier)),
@@ -65,7 +108,5 @@ fn permit_set(definition: &Definition, task: &Task, limits: &mut Limits) -> Perm
             false => limits.named(tier),
         });
     }
-    set.sort_unstable();
-    set.dedup();
-    set.into()
+    sorted(set)
 }

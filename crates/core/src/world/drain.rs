@@ -19,7 +19,7 @@ impl World {
             .iter()
             .flat_map(|(key, run)| {
                 let rows = run.all_rows();
-                let live = rows.filter(|row| row.fact.is_live() && row.stopping.is_none());
+                let live = rows.filter(|row| row.is_live() && row.stopping.is_none());
                 live.map(|row| (*key, row.task))
             })
             .collect();

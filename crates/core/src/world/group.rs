@@ -13,13 +13,14 @@ use crate::ids::{RunKey, TaskNo, TaskRef};
 use crate::items::Items;
 use crate::kernel::fact::Fact;
 use crate::kernel::group::{Closed, Group};
-use crate::kernel::row::{Cancelled, RunStatus, Stopping};
+use crate::kernel::row::{Cancelled, Stopping};
 use crate::kernel::transition::Event;
 use crate::kernel::wait::Wait;
 use crate::limits::GROUP_NOOPS_AT_ONCE;
 use crate::output::Output;
 use crate::spec::definition::FailureStrategy;
 use crate::time::Timestamp;
+use crate::world::child::Stop;
 use crate::world::instances::Instances;
 use crate::world::park::withdraw;
 use crate::world::report::step;
@@ -124,17 +125,11 @@ impl World {
             let task = TaskRef { no, index: Some(index) };
             self.open_instance(key, no, index);
             match fate {
-                Fate::Parked(parking) => {
-                    self.park(now, key, task, parking);
-                    parked.push(task);
-                }
-                Fate::Settled(outcome) => {
-                    let failed = outcome.is_err();
-                    self.decide(now, task, key, outcome);
-                    if failed {
-                        self.instance_failed(now, key, no);
-                    }
-                }
+                Fate::Parked(parking) => match self.park(now, key, task, parking) {
+                    Ok(()) => parked.push(task),
+                    Err(error) => self.decide_instance(now, key, task, Err(error)),
+                },
+                Fate::Settled(outcome) => self.decide_instance(now, key, task, outcome),
             }
         }
         // Only now: the end of a wait may be that of the group.
@@ -146,12 +141,29 @@ impl World {
         }
     }
 
+    fn decide_instance(
+        &mut self,
+        now: Timestamp,
+        key: RunKey,
+        task: TaskRef,
+        outcome: Result<Output, TaskError>,
+    ) {
+        let failed = outcome.is_err();
+        self.decide(now, task, key, outcome);
+        if failed {
+            self.instance_failed(now, key, task.no);
+        }
+    }
+
     /// Finds what of a group can go on.
     pub(super) fn refill_group(&mut self, now: Timestamp, key: RunKey, no: TaskNo) {
         let instances = self.run_mut(key).groups.get_mut(&no).expect("callers looked for it");
         let indexes = instances.iter().filter_map(|row| row.task.index);
         let due: Vec<u32> = indexes.filter(|index| instances.is_due(*index, now)).collect();
         instances.due.extend(due);
+        let done = instances.iter().filter(|row| row.fact == Fact::WorkerDone);
+        let done: Vec<TaskRef> = done.map(|row| row.task).collect();
+        done.into_iter().for_each(|task| self.line_up(now, key, task));
         self.after_instance(now, key, no);
     }
 
@@ -174,7 +186,7 @@ impl World {
         let row = instances.entry(no, index);
         row.attempts = group.numbered_from;
         if group.taken_from > 0 {
-            row.wait = Some(Box::new(Wait { on: None, taken: group.taken_from }));
+            row.wait = Some(Box::new(Wait { taken: group.taken_from, ..Wait::default() }));
         }
         self.edit_group(key, no, |group| group.next += 1);
     }
@@ -234,13 +246,13 @@ impl World {
         let run = self.run_mut(key);
         // Whatever was being worked out for it is of no use any more.
         run.forget_questions(no);
-        let rows: Vec<(TaskRef, Fact, Option<Stopping>)> = run.groups[&no]
+        let rows: Vec<(TaskRef, bool, Option<Stopping>)> = run.groups[&no]
             .iter()
             .filter(|row| !row.fact.is_settled())
-            .map(|row| (row.task, row.fact, row.stopping))
+            .map(|row| (row.task, row.is_live(), row.stopping))
             .collect();
-        for (task, fact, stopping) in rows {
-            match fact.is_live() {
+        for (task, is_live, stopping) in rows {
+            match is_live {
                 true if stopping == Some(Stopping::Cancel) => {}
                 true => self.stop(key, task, Stopping::Cancel, |row| row.cancelled = Some(why)),
                 false => self.cancel_instance(now, key, task, why),
@@ -258,6 +270,10 @@ impl World {
         task: TaskRef,
         why: Cancelled,
     ) {
+        if self.child_of(key, task).is_some() {
+            return self.stop_child(now, key, task, Stop::Cancel(why));
+        }
+        self.line.remove(key, task);
         self.change(key, task, |row| {
             withdraw(row, now);
             step(row, Event::Cancelled);
@@ -275,7 +291,7 @@ impl World {
             row.cancelled = Some(why);
             row.settled_at = Some(now);
         });
-        self.decided(key, no);
+        self.decided(now, key, no);
     }
 
     /// The list is there: nothing is left to be known.
@@ -302,7 +318,7 @@ impl World {
             row.output = Some(output);
             row.settled_at = Some(now);
         });
-        self.decided(key, no);
+        self.decided(now, key, no);
     }
 
     /// Something about the group as a whole is wrong.
@@ -314,7 +330,7 @@ impl World {
                 row.error = Some(Box::new(error));
                 row.settled_at = Some(now);
             });
-            return self.decided(key, no);
+            return self.decided(now, key, no);
         }
         self.change(key, TaskRef::plain(no), |row| row.error = Some(Box::new(error)));
         self.close_group(now, key, no, Cancelled::FailFast);
@@ -348,7 +364,7 @@ impl Run {
 
     /// The instance that could be dispatched now, permits aside.
     pub fn next_instance(&self, no: TaskNo) -> Option<u32> {
-        if self.progress.status != RunStatus::Running || self.rows.is_held(no) {
+        if !self.lets_start(no) || self.rows.is_held(no) {
             return None;
         }
         let fan_out = self.blueprint.definition.task(no).fan_out.as_ref()?;

@@ -29,7 +29,7 @@ impl World {
             return Err(Refusal::WorkflowNotFound);
         }
         let active = self.runs.values().filter(|run| run.head.workflow == delete.name);
-        let active: Vec<_> = active.map(|run| (run.head.key, run.progress.status)).collect();
+        let active: Vec<_> = active.map(|run| run.head.key).collect();
         let asleep = self.asleep_of(&delete.name);
         let count = active.len() + asleep.len();
         if count > 0 && delete.active == ActiveRuns::Refuse {
@@ -38,8 +38,9 @@ impl World {
         if !asleep.is_empty() {
             return Err(Refusal::Outdated);
         }
-        for (key, status) in active {
-            if status != RunStatus::Cancelling {
+        for key in active {
+            // With its parent, by now.
+            if self.run_mut(key).progress.status != RunStatus::Cancelling {
                 self.cancel_run(now, key, &delete.by)?;
             }
         }

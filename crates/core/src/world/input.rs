@@ -371,6 +371,10 @@ pub enum Refusal {
     NotAllowed(String),
     #[error("the run has got {SIGNALS_MAX} signals, and takes no more")]
     TooManySignals,
+    #[error("it is a child of run {0}, and is not retried by itself: retry run {0}")]
+    ChildRun(RunId),
+    #[error("its parent, run {0}, holds it: resume that, or the task of it that waits")]
+    HeldByParent(RunId),
 }
 
 impl Refusal {
@@ -403,6 +407,8 @@ impl Refusal {
             Self::Decided => "decided",
             Self::NotAllowed(_) => "not_allowed",
             Self::TooManySignals => "too_many_signals",
+            Self::ChildRun(_) => "child_run",
+            Self::HeldByParent(_) => "held_by_parent",
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::evaluate::Surroundings;
 use crate::ids::{TaskNo, TaskRef};
 use crate::items::Items;
 use crate::kernel::fact::Fact;
+use crate::kernel::finalizer::Step;
 use crate::kernel::group::Group;
 use crate::kernel::row::TaskRow;
 use crate::limits::GROUP_DELAYED_MAX;
@@ -87,7 +88,8 @@ impl Instances {
             return None;
         }
         let fresh = || {
-            let waiting = group.delayed + group.held;
+            // Those whose work is done take memory as well until that has landed.
+            let waiting = group.delayed + group.held + group.worker_done;
             let twice = fan_out.concurrency.unwrap_or(0).saturating_mul(2);
             let may_open = group.has_more() && waiting <= twice.max(GROUP_DELAYED_MAX);
             may_open.then_some(group.next)
@@ -101,11 +103,19 @@ impl Instances {
 pub struct Standing {
     pub fact: Fact,
     pub is_held: bool,
+    /// What lands its work is live.
+    pub is_landing: bool,
 }
 
 impl Standing {
     pub fn of(row: &TaskRow) -> Self {
-        Self { fact: row.fact, is_held: row.hold.is_some() }
+        let is_landing = row.finalizing().is_some_and(|finalizer| finalizer.fact.is_live());
+        Self { fact: row.fact, is_held: row.hold.is_some(), is_landing }
+    }
+
+    /// Which step of its task holds permits, if one does.
+    pub fn step(self) -> Step {
+        if self.is_landing { Step::Finalize } else { Step::Work }
     }
 }
 
@@ -116,6 +126,7 @@ pub fn tally(group: &mut Group, standing: Standing) -> Option<&mut u32> {
         Fact::Failed => Some(&mut group.failed),
         Fact::Cancelled => Some(&mut group.cancelled),
         Fact::Waiting => Some(&mut group.waiting),
+        Fact::WorkerDone => Some(&mut group.worker_done),
         Fact::Delayed if standing.is_held => Some(&mut group.held),
         Fact::Delayed => Some(&mut group.delayed),
         _ => None,

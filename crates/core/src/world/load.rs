@@ -6,7 +6,7 @@ use crate::kernel::rows::Rows;
 use crate::time::Timestamp;
 use crate::work::Question;
 use crate::world::batch::Effect;
-use crate::world::instances::Instances;
+use crate::world::instances::{Instances, Standing};
 use crate::world::run::{Run, count};
 use crate::world::snapshot::RunSnapshot;
 use crate::world::state::{Departed, World};
@@ -22,12 +22,12 @@ impl World {
         let key = self.take_in(snapshot);
         self.run_mut(key).forget_all_unread();
         let live: Vec<TaskRow> =
-            self.run_mut(key).all_rows().filter(|row| row.fact.is_live()).cloned().collect();
+            self.run_mut(key).all_rows().filter(|row| row.is_live()).cloned().collect();
         for row in live {
-            let attempt = row.attempt.expect("a live task has an attempt");
-            let ticket = Ticket { run: key, task: row.task, attempt: attempt.id };
+            let (attempt, _) = row.live_attempt().expect("a live task has an attempt");
+            let ticket = Ticket { run: key, task: row.task, attempt };
             // One that is being stopped is stopped again when it turns out to run.
-            let executor = self.run_mut(key).blueprint.executor(row.task.no);
+            let executor = self.run_mut(key).executor(row.task);
             self.asked_after.insert(ticket.attempt);
             let question = Question { ticket, number: self.epoch };
             self.effect(Effect::Reattach(executor, question));
@@ -40,9 +40,9 @@ impl World {
     /// Every attempt that an executor should hold.
     pub fn live(&self) -> impl Iterator<Item = Ticket> {
         self.runs.iter().flat_map(|(key, run)| {
-            run.all_rows().filter(|row| row.fact.is_live()).filter_map(|row| {
-                let attempt = row.attempt.as_ref()?;
-                Some(Ticket { run: *key, task: row.task, attempt: attempt.id })
+            run.all_rows().filter_map(|row| {
+                let (attempt, _) = row.live_attempt()?;
+                Some(Ticket { run: *key, task: row.task, attempt })
             })
         })
     }
@@ -68,9 +68,9 @@ impl World {
             if let Some(at) = due(&row, definition.task(no)) {
                 self.timers.arm(Timer { at, run: key, task: Some(row.task) });
             }
-            if row.fact.is_live() {
+            if row.is_live() {
                 self.live += 1;
-                self.limits.take(blueprint.permits(no));
+                self.limits.take(blueprint.permits_of(no, Standing::of(&row).step()));
             }
             if let Some(index) = index {
                 groups.entry(no).or_default().put(index, row);
@@ -94,6 +94,7 @@ impl World {
         let run = self.runs.remove(&key)?;
         self.by_id.remove(&run.head.id);
         self.ready.remove_run(key);
+        self.line.remove_run(key);
         let departed = Departed { stamp: run.progress.stamp, with: self.next_batch };
         self.departed.insert(run.head.id, departed);
         Some(run)
@@ -102,7 +103,8 @@ impl World {
     /// Removes a run from memory. None of its tasks is live.
     pub(super) fn let_go(&mut self, key: RunKey) {
         let Some(run) = self.depart(key) else { return };
-        assert_eq!(run.progress.counts.live, 0, "a run with live attempts stays in memory");
+        let Counts { live, worker_done, .. } = run.progress.counts;
+        assert_eq!(live + worker_done, 0, "a run with live attempts stays in memory");
         for row in run.all_rows() {
             if let Some(at) = due(row, run.blueprint.definition.task(row.task.no)) {
                 self.timers.disarm(&Timer { at, run: key, task: Some(row.task) });

@@ -2,10 +2,11 @@
 
 use crate::ids::{RunKey, TaskNo, TaskRef};
 use crate::kernel::fact::Fact;
-use crate::kernel::row::{CancelCause, Cancelled, Hold, RunStatus, Stopping};
+use crate::kernel::row::{CancelCause, Cancelled, Hold, RunStatus, Stopping, TaskRow};
 use crate::kernel::transition::Event;
 use crate::plan::dag::below::{Falls, below};
 use crate::time::Timestamp;
+use crate::world::child::Stop;
 use crate::world::input::{Refusal, Reply};
 use crate::world::park::withdraw;
 use crate::world::report::step;
@@ -19,14 +20,22 @@ impl World {
         key: RunKey,
         by: &str,
     ) -> Result<Reply, Refusal> {
-        let progress = &mut self.run_mut(key).progress;
-        if progress.status != RunStatus::Running {
-            return Err(Refusal::RunIs(progress.status));
+        let status = self.run_mut(key).progress.status;
+        if status != RunStatus::Running {
+            return Err(Refusal::RunIs(status));
         }
-        progress.hold = Some(Hold { by: by.to_owned(), at: now });
+        self.hold_run(key, Hold { by: by.to_owned(), at: now });
+        Ok(Reply::Done)
+    }
+
+    /// Whoever says so: nothing of it starts before it is resumed.
+    pub(super) fn hold_run(&mut self, key: RunKey, hold: Hold) {
+        let now = hold.at;
+        self.run_mut(key).progress.hold = Some(hold);
         self.set_status(key, RunStatus::Paused);
         self.ready.remove_run(key);
-        Ok(Reply::Done)
+        self.line.remove_run(key);
+        self.align_children(now, key, None);
     }
 
     pub(super) fn resume_run(&mut self, now: Timestamp, key: RunKey) -> Result<Reply, Refusal> {
@@ -34,11 +43,16 @@ impl World {
         if progress.status != RunStatus::Paused {
             return Err(Refusal::RunIs(progress.status));
         }
-        progress.hold = None;
+        self.go_on(now, key);
+        Ok(Reply::Done)
+    }
+
+    pub(super) fn go_on(&mut self, now: Timestamp, key: RunKey) {
+        self.run_mut(key).progress.hold = None;
         self.set_status(key, RunStatus::Running);
         self.refill(key, now);
         self.ending.insert(key);
-        Ok(Reply::Done)
+        self.align_children(now, key, None);
     }
 
     pub(super) fn cancel_run(
@@ -55,45 +69,66 @@ impl World {
         Ok(Reply::Done)
     }
 
-    pub(super) fn run_timed_out(&mut self, now: Timestamp, key: RunKey) {
-        self.wind_down(now, key, CancelCause::RunTimeout);
-    }
-
     /// Stops what is live, cancels what has a row, and lets `view` derive the rest: a run of
-    /// 100,000 tasks is cancelled with a handful of rows.
-    fn wind_down(&mut self, now: Timestamp, key: RunKey, cause: CancelCause) {
+    /// 100,000 tasks is cancelled with a handful of rows. What runs always goes on, unless the run
+    /// had not begun: then there is nothing to clean up.
+    pub(super) fn wind_down(&mut self, now: Timestamp, key: RunKey, cause: CancelCause) {
         self.disarm_run(key);
         self.ready.remove_run(key);
-        let why = match cause {
-            CancelCause::Asked(_) => Cancelled::RunCancelled,
-            CancelCause::RunTimeout => Cancelled::RunTimeout,
-        };
+        self.line.remove_run(key);
+        let why = cause.of_tasks();
+        let had_begun = self.run_mut(key).progress.status != RunStatus::Pending;
         self.set_status(key, RunStatus::Cancelling);
         let run = self.run_mut(key);
         run.progress.hold = None;
         run.progress.cancel = Some(cause);
         let unsettled = run.rows.iter().filter(|row| !run.plan.is_settled(&run.rows, row.task.no));
-        let rows: Vec<(TaskNo, Fact, bool)> =
-            unsettled.map(|row| (row.task.no, row.fact, row.hold.is_some())).collect();
-        for (no, fact, held) in rows {
-            match fact {
-                Fact::Dispatched | Fact::Running => {
-                    self.stop_to_cancel(key, TaskRef::plain(no), why);
-                }
-                Fact::Open => self.close_group(now, key, no, why),
-                Fact::Delayed | Fact::Waiting | Fact::WorkerDone => {
-                    self.cancel_now(now, key, no, why);
-                }
-                Fact::None if held => self.cancel_now(now, key, no, why),
-                Fact::None | Fact::Success | Fact::Failed | Fact::Cancelled | Fact::Skipped => {}
-            }
+        let ends = unsettled.filter(|row| row.fact != Fact::None || row.hold.is_some());
+        let rows: Vec<TaskNo> = ends.map(|row| row.task.no).collect();
+        let is_always = |world: &Self, no: &TaskNo| {
+            let definition = &world.runs[&key].blueprint.definition;
+            had_begun && definition.task(*no).is_always()
+        };
+        let (always, others): (Vec<TaskNo>, Vec<TaskNo>) =
+            rows.into_iter().partition(|no| is_always(self, no));
+        for no in others {
+            self.end_task(now, key, no, why);
         }
+        if !had_begun {
+            self.end_always(now, key, why);
+        }
+        self.run_mut(key).plan_anew();
+        self.go_on_always(now, key, &always);
         self.ending.insert(key);
+    }
+
+    /// Ends a task that has no outcome, whatever it is doing.
+    pub(super) fn end_task(&mut self, now: Timestamp, key: RunKey, no: TaskNo, why: Cancelled) {
+        let run = self.run_mut(key);
+        let is_live = run.rows.get(no).is_some_and(TaskRow::is_live);
+        match run.rows.fact(no) {
+            _ if is_live => self.stop_to_cancel(key, TaskRef::plain(no), why),
+            Fact::Open => self.close_group(now, key, no, why),
+            Fact::None | Fact::Delayed | Fact::Waiting | Fact::WorkerDone => {
+                self.cancel_now(now, key, no, why);
+            }
+            Fact::Dispatched
+            | Fact::Running
+            | Fact::Success
+            | Fact::Failed
+            | Fact::Cancelled
+            | Fact::Skipped => {}
+        }
     }
 
     /// A task with no live attempt gets its outcome at once.
     fn cancel_now(&mut self, now: Timestamp, key: RunKey, no: TaskNo, why: Cancelled) {
+        // One whose work is a child run gets it when that is gone.
+        if self.child_of(key, TaskRef::plain(no)).is_some() {
+            return self.stop_child(now, key, TaskRef::plain(no), Stop::Cancel(why));
+        }
         self.dequeue(key, no);
+        self.line.remove_task(key, no);
         self.change(key, TaskRef::plain(no), |row| {
             withdraw(row, now);
             step(row, Event::Cancelled);
@@ -144,8 +179,12 @@ impl World {
         self.change(key, task, |row| row.hold = Some(hold));
         self.draft.task(key, task);
         match task.index {
-            None => self.dequeue(key, task.no),
+            None => {
+                self.dequeue(key, task.no);
+                self.line.remove_task(key, task.no);
+            }
             Some(index) => {
+                self.line.remove(key, task);
                 let group = self.run_mut(key).groups.get_mut(&task.no);
                 group.expect("an instance has its group").due.remove(&index);
                 self.turn(now, key, task.no);
@@ -154,6 +193,7 @@ impl World {
         for task in self.run_mut(key).at_work(task) {
             self.stop(key, task, Stopping::Pause, |_| {});
         }
+        self.align_children(now, key, Some(task));
         Ok(Reply::Done)
     }
 
@@ -172,6 +212,8 @@ impl World {
             self.change(key, task, |row| row.hold = None);
             self.draft.task(key, task);
         }
+        self.line_up(now, key, task);
+        self.align_children(now, key, Some(task));
         match task.index {
             Some(_) if fact == Fact::Waiting => self.fire(now, key, task),
             Some(index) => {
@@ -203,12 +245,14 @@ impl World {
         task: TaskRef,
     ) -> Result<Reply, Refusal> {
         let fact = self.check_task(key, task)?;
-        if self.run_mut(key).is_being_cancelled(task) {
+        let run = self.run_mut(key);
+        if run.is_being_cancelled(task) {
             return Err(Refusal::TaskStopping);
         }
+        let is_live = run.row(task).is_some_and(TaskRow::is_live);
         if task.index.is_some() {
             // What that means for those below is said when its group is through.
-            if fact.is_live() {
+            if is_live {
                 self.stop_to_cancel(key, task, Cancelled::ByName);
             } else {
                 self.cancel_instance(now, key, task, Cancelled::ByName);
@@ -222,7 +266,7 @@ impl World {
         let below = below(run.blueprint.shape(), &run.plan, &run.rows, no);
         match fact {
             Fact::Open => self.close_group(now, key, no, Cancelled::ByName),
-            fact if fact.is_live() => self.stop_to_cancel(key, task, Cancelled::ByName),
+            _ if is_live => self.stop_to_cancel(key, task, Cancelled::ByName),
             _ => self.cancel_now(now, key, no, Cancelled::ByName),
         }
         for (no, falls) in below {
@@ -239,7 +283,7 @@ impl World {
     fn has_row_to_settle(&mut self, key: RunKey, no: TaskNo) -> bool {
         let rows = &self.run_mut(key).rows;
         match rows.fact(no) {
-            Fact::Delayed | Fact::Waiting | Fact::WorkerDone => true,
+            Fact::Delayed | Fact::Waiting => true,
             Fact::None => rows.is_held(no),
             _ => false,
         }

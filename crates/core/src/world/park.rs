@@ -21,6 +21,8 @@ use crate::spec::control::{Approval, Control, OnReject, OnSilence, OnTimeout, Wa
 use crate::time::{Span, Timestamp};
 use crate::world::advance::supersede;
 use crate::world::batch::Change;
+use crate::world::child::Stop;
+use crate::world::finalize;
 use crate::world::report::step;
 use crate::world::run::Run;
 use crate::world::state::World;
@@ -41,12 +43,22 @@ enum Over {
 }
 
 impl World {
-    /// A control task begins to wait. Callers look afterwards whether that is over already.
-    pub(super) fn park(&mut self, now: Timestamp, key: RunKey, task: TaskRef, parking: Parking) {
+    /// A control task begins to wait. Callers look afterwards whether that is over already. An
+    /// error is its outcome: it does not begin.
+    pub(super) fn park(
+        &mut self,
+        now: Timestamp,
+        key: RunKey,
+        task: TaskRef,
+        parking: Parking,
+    ) -> Result<(), TaskError> {
+        let (on, until) = self.awaited(now, (key, task), parking)?;
         let (ms, chance) = self.chance.id_parts(now);
         let id = AttemptId::from_parts(ms, chance);
-        let bound = self.run_mut(key).control(task).and_then(bound);
-        let (on, until) = awaited(parking, bound, now);
+        let child = match on {
+            Awaited::Child { run } => Some(run),
+            _ => None,
+        };
         let mut superseded = None;
         self.change(key, task, |row| {
             superseded = supersede(row);
@@ -62,19 +74,46 @@ impl World {
             step(row, Event::Parked);
             row.ever_started = true;
             row.until = until;
-            row.wait.get_or_insert_default().on = Some(on);
+            let wait = row.wait.get_or_insert_default();
+            wait.on = Some(on);
+            wait.child = child.or(wait.child);
         });
         if let Some(attempt) = superseded {
             self.draft.add(Change::NewAttempt(key, attempt));
         }
         self.draft.task(key, task);
         self.follow_start(Ticket { run: key, task, attempt: id });
+        Ok(())
+    }
+
+    /// What is stored, and until when.
+    fn awaited(
+        &mut self,
+        now: Timestamp,
+        (key, task): (RunKey, TaskRef),
+        parking: Parking,
+    ) -> Result<(Awaited, Option<Timestamp>), TaskError> {
+        let bound = self.run_mut(key).control(task).and_then(bound);
+        let until = bound.map(|bound| now + bound);
+        Ok(match parking {
+            Parking::For(span) => (Awaited::Time, Some(now + span)),
+            Parking::Until(moment) => (Awaited::Time, Some(moment)),
+            Parking::Signal(key) => (Awaited::Signal { key }, until),
+            Parking::Approval(message) => (Awaited::Approval { message, decision: None }, until),
+            Parking::Child(begin) => {
+                let run = self.begin_child(now, key, task, *begin)?;
+                (Awaited::Child { run }, until)
+            }
+        })
     }
 
     /// Ends a wait that is over.
     pub(super) fn fire(&mut self, now: Timestamp, key: RunKey, task: TaskRef) {
         let run = self.runs.get(&key).expect("callers hold keys of active runs");
         let Some(over) = run.wait_over(task, now) else { return };
+        if run.row(task).is_some_and(|row| row.child().is_some()) {
+            return self.stop_child(now, key, task, Stop::Timeout);
+        }
         let control = run.control(task).expect("only a control task waits");
         let taken = match &over {
             Over::Signal(number, _) => Some(*number),
@@ -135,8 +174,9 @@ impl World {
     }
 }
 
-/// A wait that somebody cut short.
+/// A wait that somebody cut short, or a finalizer that was not at work.
 pub(super) fn withdraw(row: &mut TaskRow, now: Timestamp) {
+    finalize::withdraw(row);
     if row.fact != Fact::Waiting {
         return;
     }
@@ -158,6 +198,11 @@ impl Run {
 
     fn wait_over(&self, task: TaskRef, now: Timestamp) -> Option<Over> {
         let row = self.row(task).filter(|row| row.fact == Fact::Waiting)?;
+        // A child is held itself, and its time goes on. What ends it is its own end.
+        if row.child().is_some() {
+            let is_late = row.until.is_some_and(|until| until <= now);
+            return (is_late && row.stopping.is_none()).then_some(Over::Silence);
+        }
         if self.is_held(task) {
             return None;
         }
@@ -177,6 +222,7 @@ impl Run {
                 let decision = decision.as_deref().cloned().map(Over::Decision);
                 decision.or(silence)
             }
+            Awaited::Child { .. } => None,
         }
     }
 }
@@ -187,17 +233,7 @@ fn bound(control: &Control) -> Option<Span> {
         Control::Sleep(_) => None,
         Control::Wait(wait) => wait.timeout,
         Control::Approval(approval) => approval.timeout,
-    }
-}
-
-/// What is stored, and until when.
-fn awaited(parking: Parking, bound: Option<Span>, now: Timestamp) -> (Awaited, Option<Timestamp>) {
-    let until = bound.map(|bound| now + bound);
-    match parking {
-        Parking::For(span) => (Awaited::Time, Some(now + span)),
-        Parking::Until(moment) => (Awaited::Time, Some(moment)),
-        Parking::Signal(key) => (Awaited::Signal { key }, until),
-        Parking::Approval(message) => (Awaited::Approval { message, decision: None }, until),
+        Control::Child(child) => child.timeout,
     }
 }
 

@@ -69,6 +69,13 @@ impl Ready {
         }
     }
 
+    /// The priority of the task that `pop` would take.
+    pub fn next_priority(&self, limits: &Limits) -> Option<Priority> {
+        let free = self.queues.iter().filter(|(set, _)| limits.has_room(set));
+        let heads = free.filter_map(|(_, queue)| queue.first_key_value());
+        heads.map(|(priority, _)| priority.0).max()
+    }
+
     /// Takes the next task whose whole permit set is free.
     pub fn pop(&mut self, limits: &Limits) -> Option<(RunKey, TaskRef)> {
         let (place, run, task) = self.next(limits)?;

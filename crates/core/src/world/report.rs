@@ -21,7 +21,7 @@ impl World {
     pub(super) fn report(&mut self, now: Timestamp, report: Report) -> Result<Reply, Refusal> {
         let ticket = report.ticket;
         let row = self.current_row(ticket).ok_or(Refusal::Stale)?;
-        let fact = row.fact;
+        let fact = row.acting();
         match report.what {
             ReportKind::Started if fact == Fact::Running => return Err(Refusal::Stale),
             ReportKind::Started => {
@@ -49,7 +49,7 @@ impl World {
         answer: Reattached,
     ) -> Result<Reply, Refusal> {
         let row = self.current_row(ticket).ok_or(Refusal::Stale)?;
-        let (fact, stopping) = (row.fact, row.stopping);
+        let (fact, stopping) = (row.acting(), row.stopping);
         match answer {
             Reattached::Running => {
                 if fact == Fact::Dispatched {
@@ -87,10 +87,14 @@ impl World {
     }
 
     /// The row of a ticket's task, if the ticket names its live attempt.
-    fn current_row(&self, ticket: Ticket) -> Option<&TaskRow> {
+    pub(super) fn current_row(&self, ticket: Ticket) -> Option<&TaskRow> {
         let row = self.runs.get(&ticket.run)?.row(ticket.task)?;
-        let attempt = row.attempt.as_ref()?;
-        (row.fact.is_live() && attempt.id == ticket.attempt).then_some(row)
+        row.live_attempt().filter(|(id, _)| *id == ticket.attempt).map(|_| row)
+    }
+
+    /// Whether it is about what lands the work of its task.
+    fn lands(&self, ticket: Ticket) -> bool {
+        self.current_row(ticket).is_some_and(|row| row.fact == Fact::WorkerDone)
     }
 
     fn task(&self, ticket: Ticket) -> &Task {
@@ -98,12 +102,15 @@ impl World {
         run.blueprint.definition.task(ticket.task.no)
     }
 
-    fn executor(&self, ticket: Ticket) -> ExecutorKind {
+    pub(super) fn executor(&self, ticket: Ticket) -> ExecutorKind {
         let run = self.runs.get(&ticket.run).expect("the ticket was checked");
-        run.blueprint.executor(ticket.task.no)
+        run.executor(ticket.task)
     }
 
     fn started(&mut self, now: Timestamp, ticket: Ticket) {
+        if self.lands(ticket) {
+            return self.finalizer_started(now, ticket);
+        }
         self.change(ticket.run, ticket.task, |row| {
             step(row, Event::Started);
             mark_started(row, now);
@@ -126,13 +133,17 @@ impl World {
     }
 
     fn start_refused(&mut self, now: Timestamp, ticket: Ticket, why: Box<str>) {
+        if self.lands(ticket) {
+            return self.finalizer_refused(now, ticket, why);
+        }
         let row = self.current_row(ticket).expect("the ticket was checked");
         if row.stopping.is_some() {
             return self.ended(now, ticket, gone(None));
         }
         let dispatched_at = row.attempt.as_ref().map_or(now, |attempt| attempt.dispatched_at);
         let so_far = Span(row.refused_for.0 + now.since(dispatched_at).0);
-        let Again::After(pause) = again::after_refusal(self.task(ticket), row.refusals + 1, so_far)
+        let start_timeout = self.task(ticket).start_timeout;
+        let Again::After(pause) = again::after_refusal(start_timeout, row.refusals + 1, so_far)
         else {
             let message = format!("could not be started within its start_timeout: {why}");
             return self.failed(now, ticket, TaskError::new(ErrorClass::StartTimeout, message));
@@ -148,6 +159,9 @@ impl World {
 
     /// The attempt is gone. What that means depends on whether it was being stopped, and why.
     fn ended(&mut self, now: Timestamp, ticket: Ticket, ended: Ended) {
+        if self.lands(ticket) {
+            return self.finalizer_ended(now, ticket, ended);
+        }
         let stopping = self.current_row(ticket).expect("the ticket was checked").stopping;
         if ended.started {
             self.change(ticket.run, ticket.task, |row| mark_started(row, now));
@@ -164,7 +178,8 @@ impl World {
                 });
             }
             (Some(why @ (Stopping::Timeout | Stopping::StartTimeout)), _) => {
-                let error = timeout_error(self.task(ticket), why);
+                let task = self.task(ticket);
+                let error = timeout_error((task.timeout, task.start_timeout), why);
                 self.failed(now, ticket, error);
             }
             (Some(Stopping::Pause), Outcome::Stopped) => {
@@ -174,12 +189,16 @@ impl World {
                 });
             }
             (None, Outcome::Stopped) => self.lost(now, ticket, None),
+            (_, Outcome::Success(output)) if self.task(ticket).finalize.is_some() => {
+                self.work_done(now, ticket, (output, ended.cache));
+            }
             (_, Outcome::Success(output)) => {
                 if let Some(note) = ended.cache {
                     self.remember(now, ticket, note, output.clone());
                 }
                 self.succeeded(now, ticket, AttemptEnd::Success, output);
             }
+            // It had landed when it was kept.
             (_, Outcome::Cached(output)) => {
                 self.succeeded(now, ticket, AttemptEnd::Cached, output);
             }
@@ -206,7 +225,7 @@ impl World {
     }
 
     /// A success that others may take instead of running.
-    fn remember(
+    pub(super) fn remember(
         &mut self,
         now: Timestamp,
         ticket: Ticket,
@@ -244,8 +263,11 @@ impl World {
 
     /// Nothing is known to be wrong with the task: a loss, not a try.
     fn lost(&mut self, now: Timestamp, ticket: Ticket, log: Option<Log>) {
+        if self.lands(ticket) {
+            return self.finalizer_lost(now, ticket, log);
+        }
         let losses = self.current_row(ticket).expect("the ticket was checked").losses + 1;
-        let again = again::after_loss(self.task(ticket), losses);
+        let again = again::after_loss(self.task(ticket).on_lost, losses);
         let message = match again {
             Again::After(_) => "whoever ran it died".to_owned(),
             Again::Never => format!("whoever ran it died; that was loss number {losses}"),
@@ -264,7 +286,7 @@ impl World {
         self.follow_start(ticket);
     }
 
-    fn keep_log(&mut self, ticket: Ticket, log: Log) {
+    pub(super) fn keep_log(&mut self, ticket: Ticket, log: Log) {
         if let Log::Inline(bytes) = &log {
             self.draft.weigh(bytes.len());
         }
@@ -272,7 +294,7 @@ impl World {
     }
 
     /// Its executor said how it ended.
-    fn finish(
+    pub(super) fn finish(
         &mut self,
         now: Timestamp,
         ticket: Ticket,
@@ -307,6 +329,7 @@ impl World {
             return self.instance_ended(now, key, task);
         }
         self.follow(key, task.no);
+        self.pass_checkpoint(now, key, task.no);
         self.ending.insert(key);
         self.restart_if_due(now, key, task.no);
     }
@@ -315,18 +338,18 @@ impl World {
     fn restart_if_due(&mut self, now: Timestamp, key: RunKey, no: TaskNo) {
         let run = self.runs.get(&key).expect("callers hold keys of active runs");
         if run.rows.fact(no) == Fact::Delayed && run.is_startable(no, now) {
-            self.enqueue(key, no);
+            self.begin_again(now, key, no);
         }
     }
 
     /// Its time is up: it keeps its permits until it is gone. Unless it was over before.
     pub(super) fn attempt_timed_out(&mut self, key: RunKey, task: TaskRef) {
         let row = self.runs.get(&key).and_then(|run| run.row(task));
-        let attempt = row.and_then(|row| row.attempt.as_ref());
-        if attempt.is_some_and(|attempt| self.over.contains(&attempt.id)) {
+        let attempt = row.and_then(TaskRow::live_attempt);
+        if attempt.is_some_and(|(id, _)| self.over.contains(&id)) {
             return;
         }
-        let started = row.is_some_and(|row| row.fact == Fact::Running);
+        let started = row.is_some_and(|row| row.acting() == Fact::Running);
         let why = if started { Stopping::Timeout } else { Stopping::StartTimeout };
         self.stop(key, task, why, |_| {});
     }
@@ -343,8 +366,8 @@ impl World {
         self.change(key, task, |row| {
             row.stopping = Some(why);
             note(row);
-            let attempt = row.attempt.as_ref().expect("a live task has an attempt");
-            ticket = Some(Ticket { run: key, task: row.task, attempt: attempt.id });
+            let (attempt, _) = row.live_attempt().expect("a live task has an attempt");
+            ticket = Some(Ticket { run: key, task: row.task, attempt });
         });
         let ticket = ticket.expect("set above");
         self.draft.task(key, ticket.task);
@@ -377,16 +400,16 @@ fn forget_refusals(row: &mut TaskRow) {
     row.refused_for = Span::ZERO;
 }
 
-fn timeout_error(task: &Task, why: Stopping) -> TaskError {
+pub(super) fn timeout_error((timeout, start_timeout): (Span, Span), why: Stopping) -> TaskError {
     if why == Stopping::StartTimeout {
-        let message = format!("did not start within its start_timeout of {}", task.start_timeout);
+        let message = format!("did not start within its start_timeout of {start_timeout}");
         return TaskError::new(ErrorClass::StartTimeout, message);
     }
-    let message = format!("ran longer than its timeout of {}", task.timeout);
+    let message = format!("ran longer than its timeout of {timeout}");
     TaskError::new(ErrorClass::Timeout, message)
 }
 
-fn put_off_or_fail(row: &mut TaskRow, again: Again, now: Timestamp) {
+pub(super) fn put_off_or_fail(row: &mut TaskRow, again: Again, now: Timestamp) {
     match again {
         Again::After(pause) => {
             step(row, Event::PutOff);

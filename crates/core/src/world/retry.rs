@@ -104,11 +104,19 @@ impl World {
     }
 
     fn retry_instance(&mut self, now: Timestamp, key: RunKey, task: TaskRef) {
+        let mut superseded = None;
         self.change(key, task, |row| {
+            // Work that was done and did not land is kept with what it put out.
+            if row.finalizer.is_some() {
+                superseded = supersede(row);
+            }
             step(row, Event::InstanceRetried);
             begin_anew(row);
             row.until = Some(now);
         });
+        if let Some(attempt) = superseded {
+            self.draft.add(Change::NewAttempt(key, attempt));
+        }
         self.draft.task(key, task);
     }
 
@@ -145,11 +153,15 @@ impl World {
         // What waited for a permit may have to wait for its dependencies again.
         self.ready.remove_run(key);
         let run = self.run_mut(key);
-        run.replan();
-        if run.progress.status.is_final() {
+        let was_final = run.progress.status.is_final();
+        if was_final {
             run.progress.cancel = None;
+            run.progress.alone_since = None;
             run.progress.error = None;
             run.progress.finished_at = None;
+        }
+        run.replan();
+        if was_final {
             self.open_again(now, key);
         }
         self.draft.run(key);
@@ -168,6 +180,7 @@ fn begin_anew(row: &mut TaskRow) {
     row.settled_at = None;
     row.output = None;
     row.error = None;
+    row.finalizer = None;
 }
 
 fn check_state(run: &Run, named: Option<&[TaskRef]>) -> Result<(), Refusal> {

@@ -4,16 +4,18 @@ use crate::error::TaskError;
 use crate::evaluate::Asked;
 use crate::ids::{TaskNo, TaskRef};
 use crate::kernel::fact::Fact;
+use crate::kernel::finalizer::Step;
 use crate::kernel::group::Group;
 use crate::kernel::row::{Counts, RunHead, RunProgress, RunStatus, Stopping, TaskRow};
 use crate::kernel::rows::Rows;
 use crate::kernel::wait::SignalRow;
 use crate::output::Output;
 use crate::plan::dag::outcome::outcome;
-use crate::plan::dag::plan::Plan;
+use crate::plan::dag::plan::{Course, Plan};
 use crate::time::Timestamp;
 use crate::view::word::Word;
 use crate::view::words;
+use crate::work::ExecutorKind;
 use crate::world::blueprint::Blueprint;
 use crate::world::input::{Named, Refusal};
 use crate::world::instances::{Instances, Standing};
@@ -64,7 +66,7 @@ pub enum About {
 impl About {
     pub fn of(asked: &Asked) -> Self {
         match asked {
-            Asked::Opening(no) => Self::Opening(*no),
+            Asked::Opening(no) | Asked::Parking(no) => Self::Opening(*no),
             Asked::Items(no) => Self::Items(*no),
             Asked::Noops { task, .. } => Self::Noops(*task),
             Asked::List { task, .. } => Self::List(*task),
@@ -88,7 +90,7 @@ impl Run {
         blueprint: Arc<Blueprint>,
         rows: Rows,
     ) -> Self {
-        let plan = Plan::new(blueprint.shape(), &rows);
+        let plan = Plan::new(blueprint.shape(), &rows, Course::of(&progress));
         let workdir = head.workdir.as_str().into();
         let mut run = Self {
             head,
@@ -124,13 +126,19 @@ impl Run {
 
     /// The plan and every count over the rows.
     pub fn count_anew(&mut self) {
-        self.plan = Plan::new(self.blueprint.shape(), &self.rows);
-        self.unsettled = self.count_unsettled();
+        self.plan_anew();
         self.output = None;
         self.unread.settled.clear();
         self.count_readers();
         // What has settled since the last batch is not on its way into the store yet.
         self.unread.recounted = true;
+    }
+
+    /// What each task waits for, and how many have no outcome.
+    pub fn plan_anew(&mut self) {
+        let course = Course::of(&self.progress);
+        self.plan = Plan::new(self.blueprint.shape(), &self.rows, course);
+        self.unsettled = self.count_unsettled();
     }
 
     pub fn count_unsettled(&self) -> u32 {
@@ -145,6 +153,12 @@ impl Run {
             None => self.rows.get(task.no),
             Some(index) => self.groups.get(&task.no)?.get(index),
         }
+    }
+
+    /// Who carries out the step that a task is at.
+    pub fn executor(&self, task: TaskRef) -> ExecutorKind {
+        let lands = self.row(task).is_some_and(|row| row.fact == Fact::WorkerDone);
+        self.blueprint.executor(task.no, if lands { Step::Finalize } else { Step::Work })
     }
 
     /// Every row, those of instances included.
@@ -197,7 +211,7 @@ impl Run {
     pub fn at_work(&self, task: TaskRef) -> Vec<TaskRef> {
         let group = self.groups.get(&task.no).filter(|_| task.index.is_none());
         let rows = self.row(task).into_iter().chain(group.into_iter().flat_map(Instances::iter));
-        let at_work = rows.filter(|row| row.fact.is_live() && row.stopping.is_none());
+        let at_work = rows.filter(|row| row.is_live() && row.stopping.is_none());
         at_work.map(|row| row.task).collect()
     }
 
@@ -222,9 +236,23 @@ impl Run {
         (self.head.priority, self.blueprint.definition.task(no).priority)
     }
 
+    /// The run lets attempts of this task start: once it is being cancelled, only of those that
+    /// run always.
+    pub fn lets_start(&self, no: TaskNo) -> bool {
+        let is_always = self.blueprint.definition.task(no).is_always();
+        self.progress.status == RunStatus::Running
+            || self.progress.status == RunStatus::Cancelling && is_always
+    }
+
+    /// Tasks that run always and have no outcome.
+    pub fn always_left(&self) -> impl Iterator<Item = TaskNo> {
+        let always = self.blueprint.graph.always().iter().copied();
+        always.filter(|no| !self.plan.is_settled(&self.rows, *no))
+    }
+
     /// Nothing but a permit is missing.
     pub fn is_startable(&self, no: TaskNo, now: Timestamp) -> bool {
-        self.progress.status == RunStatus::Running
+        self.lets_start(no)
             && !self.rows.is_held(no)
             && match self.rows.get(no) {
                 Some(row) if row.fact == Fact::Delayed => {
@@ -249,11 +277,7 @@ impl Run {
     /// Nothing more can happen to it.
     pub fn is_over(&self) -> bool {
         match self.progress.status {
-            RunStatus::Running => self.unsettled == 0,
-            RunStatus::Cancelling => {
-                let Counts { live, waiting, .. } = self.progress.counts;
-                live + waiting == 0
-            }
+            RunStatus::Running | RunStatus::Cancelling => self.unsettled == 0,
             RunStatus::Pending
             | RunStatus::Paused
             | RunStatus::Success
@@ -268,10 +292,11 @@ pub fn count(counts: &mut Counts, fact: Fact) -> Option<&mut u32> {
     match fact {
         Fact::Dispatched | Fact::Running | Fact::Open => Some(&mut counts.live),
         Fact::Waiting => Some(&mut counts.waiting),
+        Fact::WorkerDone => Some(&mut counts.worker_done),
         Fact::Success => Some(&mut counts.success),
         Fact::Failed => Some(&mut counts.failed),
         Fact::Cancelled => Some(&mut counts.cancelled),
         Fact::Skipped => Some(&mut counts.skipped),
-        Fact::None | Fact::Delayed | Fact::WorkerDone => None,
+        Fact::None | Fact::Delayed => None,
     }
 }

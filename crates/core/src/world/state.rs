@@ -2,6 +2,7 @@
 //! change of a task row goes.
 
 use crate::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use crate::kernel::fact::Fact;
 use crate::kernel::ledger::LedgerRow;
 use crate::kernel::limit::LimitSetting;
 use crate::kernel::permits::Limits;
@@ -16,6 +17,7 @@ use crate::world::draft::Draft;
 use crate::world::gate::Gate;
 use crate::world::gather::Gather;
 use crate::world::instances::Standing;
+use crate::world::line::Line;
 use crate::world::parked::Parked;
 use crate::world::ready::Ready;
 use crate::world::run::Run;
@@ -79,6 +81,8 @@ pub struct World {
     /// Opened tasks that have not been looked at: a big cascade, cut at the batch limit.
     pub(super) agenda: VecDeque<(RunKey, TaskNo)>,
     pub(super) ready: Ready,
+    /// Finalizers that wait for their permits.
+    pub(super) line: Line,
     /// Who may begin.
     pub(super) gate: Gate,
     pub(super) timers: Timers,
@@ -120,6 +124,7 @@ impl World {
             stirred: VecDeque::new(),
             agenda: VecDeque::new(),
             ready: Ready::default(),
+            line: Line::default(),
             gate: Gate::default(),
             timers: Timers::default(),
             ending: BTreeSet::new(),
@@ -147,7 +152,8 @@ impl World {
     fn is_stuck(&self) -> bool {
         let lets_in = self.gate.is_open() && !self.limits.is_closed();
         let is_idle = self.agenda.is_empty() && self.ending.is_empty();
-        is_idle && !lets_in && !self.ready.has_next(&self.limits)
+        let has_next = self.ready.has_next(&self.limits) || self.line.next(&self.limits).is_some();
+        is_idle && !lets_in && !has_next
     }
 
     /// A batch was cut at its limit: what is left must not wait for anything.
@@ -160,6 +166,7 @@ impl World {
     /// When it has to be asked again if nothing is heard before.
     pub fn next_wake(&self) -> Option<Timestamp> {
         let freed = self.ready.frees_at(&self.limits);
+        let freed = freed.into_iter().chain(self.line.frees_at(&self.limits));
         self.timers.next().into_iter().chain(freed).chain(self.deadline()).min()
     }
 
@@ -260,12 +267,12 @@ impl World {
                 group.entry(no, index)
             }
         };
-        let (fact, timer, standing) = (row.fact, due(row, definition), Standing::of(row));
+        let (fact, timer, standing) = (row.acting(), due(row, definition), Standing::of(row));
         let parked = Parked::of(row);
         edit(row);
         let parked_now = Parked::of(row);
         let (fact_now, timer_now, standing_now) =
-            (row.fact, due(row, definition), Standing::of(row));
+            (row.acting(), due(row, definition), Standing::of(row));
 
         // A timer that has fired is gone: with another fact the same time counts anew.
         if timer != timer_now || fact != fact_now {
@@ -273,15 +280,16 @@ impl World {
             timer.into_iter().for_each(|at| self.timers.disarm(&timer_of(at)));
             timer_now.into_iter().for_each(|at| self.timers.arm(timer_of(at)));
         }
-        let permits = run.blueprint.permits(no);
+        // From the end of its work to the start of what lands it a task holds nothing, so that a
+        // step never follows another at once.
         match (fact.is_live(), fact_now.is_live()) {
             (false, true) => {
                 self.live += 1;
-                self.limits.take(permits);
+                self.limits.take(run.blueprint.permits_of(no, standing_now.step()));
             }
             (true, false) => {
                 self.live -= 1;
-                self.limits.give_back(permits);
+                self.limits.give_back(run.blueprint.permits_of(no, standing.step()));
             }
             _ => {}
         }
@@ -307,6 +315,14 @@ impl World {
         let moves = run.plan.touched(run.blueprint.shape(), &run.rows, no);
         run.unsettled -= moves.doomed;
         self.agenda.extend(moves.opened.into_iter().map(|no| (key, no)));
+        moves.closed.into_iter().for_each(|no| self.dequeue_unstarted(key, no));
+    }
+
+    /// What has begun goes on, whatever became of those above it.
+    fn dequeue_unstarted(&mut self, key: RunKey, no: TaskNo) {
+        if self.run_mut(key).rows.fact(no) == Fact::None {
+            self.dequeue(key, no);
+        }
     }
 
     /// Puts a task where it waits for its permits.
@@ -330,6 +346,8 @@ impl World {
         }
         let startable = run.blueprint.graph.tasks().filter(|no| run.is_startable(*no, now));
         self.agenda.extend(startable.map(|no| (key, no)));
+        self.line_up_all(now, key);
+        let run = self.runs.get(&key).expect("callers hold keys of active runs");
         let groups: Vec<TaskNo> = run.groups.keys().copied().collect();
         for no in groups {
             if self.run_mut(key).group(no).is_some() {

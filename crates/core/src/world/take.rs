@@ -14,8 +14,15 @@ impl World {
     pub fn take_batch(&mut self, now: Timestamp) -> Batch {
         self.gather.taken(self.live);
         self.limits.look_at(now);
-        self.advance(now);
-        let closed = self.close(now);
+        self.open_all(now);
+        let mut closed = self.close(now);
+        // The end of a child is that of a task: what follows from it is in the same batch.
+        while !(self.ending.is_empty() && self.agenda.is_empty() || self.is_full()) {
+            self.open_all(now);
+            closed.extend(self.close(now));
+        }
+        // Last, so that nothing is started that is stopped in the same batch.
+        self.dispatch_all(now);
         let mut draft = std::mem::take(&mut self.draft);
         self.stamp(draft.runs.iter().copied());
 

@@ -1,14 +1,15 @@
 //! Limits: who changes them, how they stand, and what keeps a ready task from starting.
 
-use crate::ids::{RunKey, TaskNo, TaskRef};
-use crate::kernel::limit::{Bound, LimitRow, LimitSetting, Source, is_tier};
+use crate::ids::{TaskNo, TaskRef};
+use crate::kernel::limit::{Bound, LimitRow, LimitSetting, Source, default_bound, is_tier};
 use crate::kernel::permits::{Limit, LimitId};
-use crate::kernel::row::TaskRow;
+use crate::kernel::row::{Counts, TaskRow};
 use crate::limits::HOLDERS_SHOWN_MAX;
 use crate::time::Timestamp;
 use crate::view::tiers::{Holder, TierView, Waiter};
 use crate::world::batch::Change;
 use crate::world::input::{KnownWorkflow, Refusal, Reply, SetRate, SetTier};
+use crate::world::instances::Standing;
 use crate::world::run::Run;
 use crate::world::state::World;
 use std::collections::BTreeMap;
@@ -50,7 +51,7 @@ impl World {
             .map(|(_, limit)| Arc::clone(&limit.name))
             .collect();
         for name in gone {
-            self.limits.put(&name, Bound::of(0), Source::Default);
+            self.limits.put(&name, default_bound(&name), Source::Default);
         }
         for LimitSetting { name, bound, source } in settings {
             if self.limits.find(name).is_none_or(|limit| limit.source != Source::Api) {
@@ -66,9 +67,8 @@ impl World {
     }
 
     /// An attempt counts against the rates of its limits from its dispatch on.
-    pub(super) fn count_start(&mut self, now: Timestamp, key: RunKey, no: TaskNo) {
-        let run = self.runs.get(&key).expect("callers hold keys of active runs");
-        let rated = self.limits.note_start(run.blueprint.permits(no), now);
+    pub(super) fn count_start(&mut self, now: Timestamp, set: &[LimitId]) {
+        let rated = self.limits.note_start(set, now);
         self.draft.ledgers.extend(rated);
     }
 
@@ -79,7 +79,7 @@ impl World {
     }
 
     /// How all limits stand.
-    pub(super) fn tiers(&self) -> Vec<TierView> {
+    pub fn tiers(&self) -> Vec<TierView> {
         self.tiers_of(|_| true)
     }
 
@@ -88,7 +88,7 @@ impl World {
         let mut views: BTreeMap<LimitId, TierView> = limits
             .map(|(id, limit)| {
                 let idle = TierView::idle(&limit.name, limit.bound, limit.source);
-                (id, TierView { in_use: limit.used, ..idle })
+                (id, TierView { in_use: limit.used, frees_at: limit.frees_at(), ..idle })
             })
             .collect();
         self.add_holders(&mut views);
@@ -100,9 +100,14 @@ impl World {
 
     fn add_holders(&self, views: &mut BTreeMap<LimitId, TierView>) {
         // Runs without anything live, which may be many, are not looked through.
-        for run in self.runs.values().filter(|run| run.progress.counts.live > 0) {
-            for row in run.all_rows().filter(|row| row.fact.is_live()) {
-                for id in run.blueprint.permits(row.task.no).iter() {
+        let may_hold = |run: &Run| {
+            let Counts { live, worker_done, .. } = run.progress.counts;
+            live + worker_done > 0
+        };
+        for run in self.runs.values().filter(|run| may_hold(run)) {
+            for row in run.all_rows().filter(|row| row.is_live()) {
+                let step = Standing::of(row).step();
+                for id in run.blueprint.permits_of(row.task.no, step).iter() {
                     let view = views.get_mut(id);
                     if let Some(view) = view.filter(|it| it.holders.len() < HOLDERS_SHOWN_MAX) {
                         view.holders.extend(holder(run, row));
@@ -121,7 +126,18 @@ impl World {
                 };
                 view.waiting += run.waiting(task.no);
                 if view.waiters.len() < HOLDERS_SHOWN_MAX {
-                    view.waiters.push(waiter(run, task));
+                    view.waiters.push(waiter(run, task.no, run.next_instance(task.no)));
+                }
+            }
+        }
+        for (set, key, task) in self.line.by_set() {
+            for id in set.iter().filter(|id| self.limits.get(**id).is_full()) {
+                let (Some(view), Some(run)) = (views.get_mut(id), self.runs.get(&key)) else {
+                    continue;
+                };
+                view.waiting += 1;
+                if view.waiters.len() < HOLDERS_SHOWN_MAX {
+                    view.waiters.push(waiter(run, task.no, task.index));
                 }
             }
         }
@@ -135,16 +151,16 @@ fn holder(run: &Run, row: &TaskRow) -> Option<Holder> {
         workflow: run.head.workflow.to_string(),
         task: run.blueprint.definition.task(no).name.to_string(),
         index,
-        since: row.attempt.as_ref()?.dispatched_at,
+        since: row.live_attempt()?.1,
     })
 }
 
-fn waiter(run: &Run, task: TaskRef) -> Waiter {
+fn waiter(run: &Run, no: TaskNo, index: Option<u32>) -> Waiter {
     Waiter {
         run: run.head.id,
         workflow: run.head.workflow.to_string(),
-        task: run.blueprint.definition.task(task.no).name.to_string(),
-        index: run.next_instance(task.no),
+        task: run.blueprint.definition.task(no).name.to_string(),
+        index,
     }
 }
 

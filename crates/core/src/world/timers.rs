@@ -4,7 +4,7 @@
 use crate::ids::{RunKey, TaskRef};
 use crate::kernel::fact::Fact;
 use crate::kernel::row::TaskRow;
-use crate::spec::definition::Task;
+use crate::spec::definition::{Finalize, Task};
 use crate::time::{Span, Timestamp};
 use std::collections::BTreeSet;
 
@@ -50,6 +50,7 @@ pub fn due(row: &TaskRow, task: &Task) -> Option<Timestamp> {
     let attempt = row.attempt.as_ref();
     match row.fact {
         Fact::Delayed => row.until,
+        Fact::Waiting if row.child().is_some() => row.until.filter(|_| row.stopping.is_none()),
         Fact::Waiting if row.hold.is_none() => row.until,
         Fact::Dispatched if row.stopping.is_none() => {
             // Refused starts before this one count too, waiting for permits does not.
@@ -57,6 +58,23 @@ pub fn due(row: &TaskRow, task: &Task) -> Option<Timestamp> {
             Some(attempt?.dispatched_at + Span(left))
         }
         Fact::Running if row.stopping.is_none() => Some(attempt?.started_at? + task.timeout),
+        Fact::WorkerDone => final_due(row, task.finalize.as_deref()?),
+        _ => None,
+    }
+}
+
+/// The same for what lands its work.
+fn final_due(row: &TaskRow, finalize: &Finalize) -> Option<Timestamp> {
+    let finalizer = row.finalizing()?;
+    match finalizer.fact {
+        Fact::Delayed => row.until,
+        Fact::Dispatched if row.stopping.is_none() => {
+            let left = finalize.start_timeout.0.saturating_sub(finalizer.refused_for.0);
+            Some(finalizer.attempt?.dispatched_at + Span(left))
+        }
+        Fact::Running if row.stopping.is_none() => {
+            Some(finalizer.attempt?.started_at? + finalize.timeout)
+        }
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use crate::kernel::fact::Fact;
 use crate::kernel::group::Group;
 use crate::kernel::permits::{LimitId, Limits};
 use crate::kernel::row::Counts;
-use crate::plan::dag::plan::Plan;
+use crate::plan::dag::plan::{Course, Plan};
 use crate::time::Timestamp;
 use crate::world::instances::{Instances, Standing, tally};
 use crate::world::run::{About, Run, count};
@@ -19,11 +19,13 @@ impl World {
     pub fn verify(&self, now: Timestamp) -> Result<(), String> {
         for (key, run) in &self.runs {
             verify_run(run).map_err(|what| format!("run {}: {what}", key.0))?;
+            self.verify_kin(run).map_err(|what| format!("run {}: {what}", key.0))?;
         }
         self.verify_permits()?;
         self.verify_gate()?;
         self.verify_timers(now)?;
-        self.verify_ready(now)
+        self.verify_ready(now)?;
+        self.verify_line(now)
     }
 
     fn verify_permits(&self) -> Result<(), String> {
@@ -33,8 +35,9 @@ impl World {
         }
         let mut used: BTreeMap<LimitId, u32> = BTreeMap::new();
         for run in self.runs.values() {
-            for row in run.all_rows().filter(|row| row.fact.is_live()) {
-                for id in run.blueprint.permits(row.task.no).iter() {
+            for row in run.all_rows().filter(|row| row.is_live()) {
+                let step = Standing::of(row).step();
+                for id in run.blueprint.permits_of(row.task.no, step).iter() {
                     *used.entry(*id).or_default() += 1;
                 }
             }
@@ -61,6 +64,28 @@ impl World {
             Some(timer) => Err(format!("a timer is left over: {timer:?}")),
             None => Ok(()),
         }
+    }
+
+    /// Whatever may land stands in line, and nothing else does.
+    fn verify_line(&self, now: Timestamp) -> Result<(), String> {
+        for (_, key, task) in self.line.by_set() {
+            let may = self.runs.get(&key).is_some_and(|run| run.may_land(task, now));
+            if !may {
+                return Err(format!("{task:?} of run {} stands in line and may not land", key.0));
+            }
+        }
+        for (key, run) in &self.runs {
+            for task in run.all_rows().map(|row| row.task).filter(|it| run.may_land(*it, now)) {
+                let is_timed = self
+                    .timers
+                    .iter()
+                    .any(|timer| timer.at <= now && timer.run == *key && timer.task == Some(task));
+                if !self.line.contains(*key, task) && !is_timed {
+                    return Err(format!("{task:?} of run {} may land but is lost", key.0));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whatever may start is queued or on the agenda; whatever is queued may start.
@@ -98,7 +123,7 @@ impl World {
 }
 
 fn verify_run(run: &Run) -> Result<(), String> {
-    let naive = Plan::new(run.blueprint.shape(), &run.rows);
+    let naive = Plan::new(run.blueprint.shape(), &run.rows, Course::of(&run.progress));
     for no in run.blueprint.graph.tasks() {
         let (kept, fresh) = (run.plan.doom(no), naive.doom(no));
         if run.rows.fact(no) == Fact::None && kept != fresh {
@@ -132,8 +157,16 @@ fn verify_run(run: &Run) -> Result<(), String> {
 fn verify_group(run: &Run, no: TaskNo, instances: &Instances) -> Result<(), String> {
     let row = run.rows.get(no).ok_or(format!("group {} has no row", no.0))?;
     let group = row.group.as_deref().ok_or(format!("group {} has no state", no.0))?;
-    let mut counted =
-        Group { success: 0, failed: 0, cancelled: 0, delayed: 0, held: 0, waiting: 0, ..*group };
+    let mut counted = Group {
+        success: 0,
+        failed: 0,
+        cancelled: 0,
+        delayed: 0,
+        held: 0,
+        waiting: 0,
+        worker_done: 0,
+        ..*group
+    };
     if group.copied {
         return match instances.iter().next() {
             None => Ok(()),

@@ -12,6 +12,7 @@
 mod findings;
 mod whole;
 mod runs;
+mod kin;
 mod versions;
 mod records;
 

@@ -76,6 +76,9 @@ impl Check<'_> {
             for violation in check::check(&definition, rows) {
                 self.to.add(Some(shown), violation);
             }
+            for violation in super::kin::check(self.store, &whole.run).await? {
+                self.to.add(Some(shown), violation);
+            }
         }
         self.log_files(&whole, shown).await
     }

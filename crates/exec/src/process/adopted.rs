@@ -32,6 +32,29 @@ pub(super) fn works_for(data_id: &str) {
     ids.insert(data_id.to_owned());
 }
 
+/// Children that carry one of our data ids and are waited for by whoever started them.
+static SPARED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Leaves a child to whoever holds this.
+#[derive(Debug)]
+pub(crate) struct Spared(u32);
+
+pub(crate) fn spare(pid: u32) -> Spared {
+    SPARED.lock().unwrap_or_else(PoisonError::into_inner).insert(pid);
+    Spared(pid)
+}
+
+impl Drop for Spared {
+    fn drop(&mut self) {
+        SPARED.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+    }
+}
+
+fn is_spared(pid: i32) -> bool {
+    let spared = SPARED.lock().unwrap_or_else(PoisonError::into_inner);
+    u32::try_from(pid).is_ok_and(|pid| spared.contains(&pid))
+}
+
 pub(super) struct Adopted {
     next_look: Option<Instant>,
     wait: Duration,
@@ -67,7 +90,7 @@ impl Adopted {
                 if carries_our_id(pid) {
                     alive.insert(pid);
                 }
-            } else if self.ours.contains(&pid) || is_foreign(&stat) {
+            } else if !is_spared(pid) && (self.ours.contains(&pid) || is_foreign(&stat)) {
                 reap(pid);
             }
         }

@@ -38,6 +38,11 @@ impl Inherited {
         Self(found)
     }
 
+    /// They alone.
+    pub fn variables(&self) -> impl Iterator<Item = (OsString, OsString)> {
+        self.0.iter().map(|(name, value)| (name.clone(), value.clone()))
+    }
+
     /// All variables of one task; later ones win: the server's, the task's, Mainspring's own.
     pub fn with<'a>(
         &'a self,

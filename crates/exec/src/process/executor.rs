@@ -4,13 +4,14 @@ use super::config::{ProcessConfig, SetupError};
 use super::environment::{Inherited, Provisions};
 use super::leftovers::{self, StillAlive};
 use super::spawner::{self, Job, Spawner};
-use super::table::{Known, Shared};
+use super::table::{Known, Means, Shared};
+use super::worktree::GitDesk;
 use super::{adopted, keeper, prepare};
 use crate::contract::{Executor, Reports};
 use crate::log::assemble;
 use crate::secrets::Secrets;
 use mainspring_core::ids::Ticket;
-use mainspring_core::work::{Launch, Life, Question, Reattached, ReportKind, Stop};
+use mainspring_core::work::{Ended, Launch, Life, Question, Reattached, ReportKind, Stop};
 use rustix::process::{getpid, set_child_subreaper};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,18 +40,21 @@ impl ProcessExecutor {
         runtime: tokio::runtime::Handle,
         reports: Arc<dyn Reports>,
     ) -> Result<Self, SetupError> {
-        let ProcessConfig { data_id, folder, pass_env, secrets_dir } = config;
+        let ProcessConfig { data_id, folder, pass_env, secrets_dir, git_merge } = config;
         // Children find their files from other directories than ours.
         let folder = absolute(folder)?;
         let secrets = Secrets::new(secrets_dir.map(absolute).transpose()?);
         make_folder(&folder.join("logs"))?;
         empty_folder(&folder.join("work"))?;
+        let git = GitDesk::open(&folder, git_merge, &runtime)
+            .map_err(|source| SetupError::Folder { path: folder.clone(), source })?;
         set_child_subreaper(Some(getpid())).map_err(|error| SetupError::Subreaper(error.into()))?;
         let spawner = spawner::start().map_err(SetupError::Threads)?;
         keeper::start().map_err(SetupError::Threads)?;
         adopted::works_for(&data_id);
         let provisions = Provisions { inherited: Inherited::read(&pass_env), secrets };
-        let shared = Arc::new(Shared::new(data_id, &folder, provisions, runtime, reports));
+        let means = Means { provisions, git, runtime, reports };
+        let shared = Arc::new(Shared::new(data_id, &folder, means));
         Ok(Self { shared, spawner })
     }
 
@@ -70,7 +74,8 @@ impl ProcessExecutor {
 impl Executor for ProcessExecutor {
     fn start(&self, launch: Launch) {
         if self.shared.enqueue(launch.ticket) {
-            prepare::submit(Job { shared: Arc::clone(&self.shared), launch }, self.spawner);
+            let job = Job { shared: Arc::clone(&self.shared), launch, working: None };
+            prepare::submit(job, self.spawner);
         }
     }
 
@@ -93,7 +98,10 @@ impl Executor for ProcessExecutor {
                 // Putting a log together copies files.
                 drop(self.shared.runtime.spawn_blocking(move || {
                     let log = assemble::assemble(&shared.place(ticket.attempt)).ok().flatten();
-                    let answer = Reattached::Unknown { log };
+                    let answer = match shared.landed_before(ticket.attempt) {
+                        Some(outcome) => Reattached::Ended(Ended { log, ..Ended::of(outcome) }),
+                        None => Reattached::Unknown { log },
+                    };
                     shared.report(ticket, ReportKind::Reattached(number, answer));
                 }));
                 return;

@@ -22,6 +22,8 @@ use super::output::{self, Captured};
 use super::pipes::{Pipes, Reading};
 use super::table::Shared;
 use super::work_files::WorkFiles;
+use super::worktree::{self, Working};
+use crate::git::GitError;
 use crate::log::assemble;
 use crate::log::format::Stream;
 use crate::log::recorder::Recorder;
@@ -33,10 +35,12 @@ use mainspring_core::kernel::row::Log;
 use mainspring_core::spec::definition::OutputFrom;
 use mainspring_core::time::Span;
 use mainspring_core::work::{Ended, Outcome};
+use mainspring_core::work_git::GitMerge;
 use rustix::process::{Pid, Signal, WaitIdStatus};
 use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::oneshot;
@@ -62,6 +66,10 @@ pub(super) struct Follow {
     pub log_bytes_max: u64,
     pub secrets: Option<Arc<Patterns>>,
     pub outgoing: Option<Arc<Outgoing>>,
+    /// What of its worktree is committed when it has succeeded.
+    pub working: Option<Arc<Working>>,
+    /// What it lands.
+    pub merge: Option<Arc<GitMerge>>,
 }
 
 pub(super) async fn follow(follow: Follow) {
@@ -85,12 +93,14 @@ pub(super) async fn follow(follow: Follow) {
         kill_grace: follow.kill_grace,
         secrets,
         outgoing: follow.outgoing,
+        working: follow.working,
+        merge: follow.merge,
     };
     live.run().await;
 }
 
 /// The runtime cannot watch it: it must not go on unwatched.
-fn give_up(shared: &Shared, ticket: Ticket, mut leader: Leader, error: &std::io::Error) {
+fn give_up(shared: &Arc<Shared>, ticket: Ticket, mut leader: Leader, error: &std::io::Error) {
     leader.kill_group(Signal::KILL);
     shared.reap(ticket.attempt, || leader.reap());
     let error = TaskError::new(ErrorClass::Internal, format!("cannot watch the process: {error}"));
@@ -123,6 +133,8 @@ struct Live {
     kill_grace: Span,
     secrets: Option<Arc<Patterns>>,
     outgoing: Option<Arc<Outgoing>>,
+    working: Option<Arc<Working>>,
+    merge: Option<Arc<GitMerge>>,
 }
 
 enum Woken {
@@ -268,7 +280,7 @@ impl Live {
     }
 
     async fn finish(mut self, status: Option<WaitIdStatus>) {
-        let stopped = matches!(self.stopping, Stopping::Sent { .. });
+        let stopped = self.is_stopped();
         if self.shared.is_shutting_down() && was_killed(status.as_ref()) && !stopped {
             // Our doing, not the task's: the next life calls it lost.
             return;
@@ -282,11 +294,13 @@ impl Live {
                     artifacts = harvest.artifacts;
                     Outcome::Success(harvest.output)
                 }
+                Err(_) if self.is_stopped() => Outcome::Stopped,
                 Err(NotCopied::Because(error)) => Outcome::Failed(error),
                 // The server ends, and what it leaves is not all there: lost as well.
                 Err(NotCopied::Abandoned) => return,
             },
         };
+        let outcome = self.landed_or(outcome).await;
         // Large files took their time.
         self.late_stop().await;
         let log = self.close_log().await;
@@ -296,7 +310,63 @@ impl Live {
         shared.ended(ticket, Ended { outcome, started: true, log, cache: None, artifacts });
     }
 
+    fn is_stopped(&self) -> bool {
+        matches!(self.stopping, Stopping::Sent { .. })
+    }
+
+    /// What has landed is a success, however its process ended.
+    async fn landed_or(&self, outcome: Outcome) -> Outcome {
+        let Some(merge) = self.merge.clone() else { return outcome };
+        if matches!(outcome, Outcome::Success(_)) {
+            return outcome;
+        }
+        let (shared, attempt) = (Arc::clone(&self.shared), self.ticket.attempt);
+        let landed = tokio::task::spawn_blocking(move || shared.landed(attempt, &merge)).await;
+        let outcome = match outcome {
+            Outcome::Failed(error) => {
+                Outcome::Failed(worktree::verdict(&self.files.output()).unwrap_or(error))
+            }
+            other => other,
+        };
+        landed.ok().flatten().unwrap_or(outcome)
+    }
+
+    /// Commits what a success has left in its worktree. A stop ends that, and with it the attempt.
+    async fn commit(&mut self) -> Result<(), NotCopied<TaskError>> {
+        let Some(working) = self.working.take() else { return Ok(()) };
+        let (shared, attempt) = (Arc::clone(&self.shared), self.ticket.attempt);
+        let wanted = Arc::new(AtomicBool::new(true));
+        let still = Arc::clone(&wanted);
+        let caller = shared.git(attempt, move |shared| {
+            still.load(Ordering::Relaxed) && !shared.is_shutting_down()
+        });
+        let mut done = tokio::task::spawn_blocking(move || working.commit(&caller));
+        let done = loop {
+            let may_stop = matches!(self.stopping, Stopping::Not);
+            tokio::select! {
+                done = &mut done => break done,
+                Ok(()) = &mut self.stop, if may_stop => {
+                    self.stopping = Stopping::Sent { grace: None };
+                    wanted.store(false, Ordering::Relaxed);
+                }
+            }
+        };
+        match done {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(GitError::Abandoned)) => {
+                self.hunt(None).await;
+                Err(NotCopied::Abandoned)
+            }
+            Ok(Err(error)) => Err(error.to_task_error().into()),
+            Err(_) => {
+                let what = "what it left could not be committed: a bug";
+                Err(TaskError::new(ErrorClass::Internal, what).into())
+            }
+        }
+    }
+
     async fn harvest(&mut self) -> Result<Harvest, NotCopied<TaskError>> {
+        self.commit().await?;
         let leavings = Leavings {
             shared: &self.shared,
             files: &self.files,

@@ -7,38 +7,40 @@ use super::environment::{self, ATTEMPT_ID, DATA_ID};
 use super::follow::{self, Follow};
 use super::leader::Leader;
 use super::pipes::{self, Pipes};
+use super::spawner::Job;
 use super::table::Shared;
 use super::work_files::WorkFiles;
+use super::worktree::Working;
 use crate::secrets::Patterns;
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::json::Json;
 use mainspring_core::limits::ENV_VALUE_BYTES_MAX;
 use mainspring_core::work::{Ended, Launch, Outcome, ProcessWork, Work};
+use mainspring_core::work_git::GitMerge;
 use rustix::process::Pid;
+use std::borrow::Cow;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Starts an attempt, unless it was stopped while it waited.
-pub(super) fn launch(shared: &Arc<Shared>, launch: Launch, stack: &mut Stack) {
+pub(super) fn launch(job: Job, stack: &mut Stack) {
+    let Job { shared, launch, working } = job;
     let ticket = launch.ticket;
     let Some(stop) = shared.activate(ticket.attempt) else { return };
-    let _spawning = Spawning(shared);
-    let work = match &launch.work {
-        Work::Process(work) => work,
-        Work::GitMerge(_) => {
-            let what = "this executor lands no branches";
-            return shared.ended(ticket, failed(TaskError::new(ErrorClass::Logic, what)));
-        }
-        #[cfg(feature = "bench")]
-        Work::Echo => unreachable!("echoes go to the echo executor"),
+    let _spawning = Spawning(&shared);
+    let (work, told) = match carried_out(&shared, &launch) {
+        Ok(found) => found,
+        Err(error) => return shared.ended(ticket, failed(error)),
     };
-    match spawn(shared, &launch, work, stack) {
+    let work = work.as_ref();
+    let surroundings = Surroundings { launch: &launch, work, told, working: working.as_deref() };
+    match spawn(&shared, &surroundings, stack) {
         Ok(Spawned { leader, pidfd, pipes, files, secrets }) => {
             shared.started(ticket, leader);
             let follow = Follow {
-                shared: Arc::clone(shared),
+                shared: Arc::clone(&shared),
                 ticket,
                 leader: Leader { pid: leader, reaped: false },
                 pidfd,
@@ -50,13 +52,36 @@ pub(super) fn launch(shared: &Arc<Shared>, launch: Launch, stack: &mut Stack) {
                 log_bytes_max: work.log_bytes_max,
                 secrets,
                 outgoing: outgoing(work),
+                working,
+                merge: merge(&launch),
             };
-            // Nothing of the order stays in memory while the attempt lives.
-            drop(launch);
             drop(shared.runtime.spawn(follow::follow(follow)));
         }
         Err(NotStarted::Failed(error)) => shared.ended(ticket, failed(error)),
         Err(NotStarted::Refused(why)) => shared.refused(ticket, why),
+    }
+}
+
+/// What is executed for an order, and what it reads from stdin if that is not its input.
+fn carried_out<'a>(
+    shared: &Shared,
+    launch: &'a Launch,
+) -> Result<(Cow<'a, ProcessWork>, Option<String>), TaskError> {
+    match &launch.work {
+        Work::Process(work) => Ok((Cow::Borrowed(work), None)),
+        Work::GitMerge(merge) => {
+            let (work, told) = shared.git.merge_work(launch.ticket.attempt, merge)?;
+            Ok((Cow::Owned(work), Some(told)))
+        }
+        #[cfg(feature = "bench")]
+        Work::Echo => unreachable!("echoes go to the echo executor"),
+    }
+}
+
+fn merge(launch: &Launch) -> Option<Arc<GitMerge>> {
+    match &launch.work {
+        Work::GitMerge(merge) => Some(Arc::new(merge.clone())),
+        _ => None,
     }
 }
 
@@ -92,22 +117,35 @@ struct Spawned {
     secrets: Option<Arc<Patterns>>,
 }
 
+/// What a process is started with.
+struct Surroundings<'a> {
+    launch: &'a Launch,
+    work: &'a ProcessWork,
+    /// On stdin, instead of its input.
+    told: Option<String>,
+    working: Option<&'a Working>,
+}
+
 fn spawn(
     shared: &Shared,
-    launch: &Launch,
-    work: &ProcessWork,
+    surroundings: &Surroundings<'_>,
     stack: &mut Stack,
 ) -> Result<Spawned, NotStarted> {
+    let Surroundings { launch, work, told, working } = surroundings;
     let filled = environment::fill(&work.env, &shared.provisions.secrets)?;
     let secrets = Patterns::new(filled.secrets.values()).map(Arc::new);
     let mut files = WorkFiles::new(&shared.work, launch.ticket.attempt);
-    let own = variables(shared, launch, &mut files)
+    let mut own = variables(shared, launch, &mut files)
         .map_err(|error| NotStarted::Refused(format!("cannot write the task's input: {error}")))?;
+    let given = |name: &str| filled.variables.iter().any(|(known, _)| *known == name);
+    let workspace = working.map(|working| working.workspace.variables()).unwrap_or_default();
+    own.extend(workspace.into_iter().filter(|(name, _)| !given(name)));
     let environment = shared.provisions.inherited.with(&filled.variables, &own);
     let command = Command::new(&work.program, &work.workdir, environment.path())?;
     let envp = environment.strings()?;
     let refused = |error: rustix::io::Errno| NotStarted::Refused(format!("no pipes: {error}"));
-    let stdin = pipes::filled(launch.input.as_str()).map_err(refused)?;
+    let told = told.as_deref().unwrap_or(launch.input.as_str());
+    let stdin = pipes::filled(told).map_err(refused)?;
     let (pipes, [stdout, stderr]) = pipes::open().map_err(refused)?;
     let image = Image {
         candidates: &command.candidates,

@@ -19,6 +19,7 @@ mod command;
 mod clone;
 mod spawner;
 mod work_files;
+mod worktree;
 mod prepare;
 mod launch;
 mod pipes;
@@ -32,6 +33,9 @@ mod keeper;
 mod adopted;
 mod leftovers;
 mod open_files;
+
+pub(crate) use adopted::spare;
+pub(crate) use pipes::filled;
 
 pub use artifacts::ARTIFACT_BYTES_MAX;
 pub use config::{ProcessConfig, SetupError};

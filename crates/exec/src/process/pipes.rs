@@ -40,7 +40,7 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {
 
 /// A file in memory that holds `text`, to be read from its start: a child's stdin that needs
 /// nobody to write it and cannot block.
-pub(super) fn filled(text: &str) -> Result<OwnedFd, Errno> {
+pub(crate) fn filled(text: &str) -> Result<OwnedFd, Errno> {
     let file = memfd_create("mainspring-input", MemfdFlags::CLOEXEC)?;
     let mut rest = text.as_bytes();
     while !rest.is_empty() {

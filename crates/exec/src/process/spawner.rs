@@ -11,6 +11,7 @@
 use super::clone::{self, Stack};
 use super::launch;
 use super::table::Shared;
+use super::worktree::Working;
 use mainspring_core::work::Launch;
 use std::collections::VecDeque;
 use std::io;
@@ -22,6 +23,8 @@ const THREADS: usize = 2;
 pub(super) struct Job {
     pub shared: Arc<Shared>,
     pub launch: Launch,
+    /// Where it works, once that has been made.
+    pub working: Option<Arc<Working>>,
 }
 
 pub(super) struct Spawner {
@@ -74,9 +77,9 @@ impl Spawner {
     fn work(&self) {
         let mut stack = Stack::new();
         loop {
-            let Job { shared, launch } = self.next();
-            let ticket = launch.ticket;
-            let launch = AssertUnwindSafe(|| launch::launch(&shared, launch, &mut stack));
+            let job = self.next();
+            let (shared, ticket) = (Arc::clone(&job.shared), job.launch.ticket);
+            let launch = AssertUnwindSafe(|| launch::launch(job, &mut stack));
             // A thread that ended would take every child it started with it.
             if std::panic::catch_unwind(launch).is_err() {
                 shared.ended(ticket, launch::failed_by_us());

@@ -12,6 +12,7 @@
 
 use super::artifacts;
 use super::environment::Provisions;
+use super::worktree::GitDesk;
 use crate::contract::Reports;
 use crate::log::assemble;
 use crate::log::place::Place;
@@ -30,6 +31,7 @@ use tokio::sync::oneshot;
 pub(super) struct Shared {
     pub data_id: String,
     pub provisions: Provisions,
+    pub git: GitDesk,
     pub logs: Arc<Path>,
     pub work: Arc<Path>,
     pub runtime: tokio::runtime::Handle,
@@ -47,6 +49,16 @@ struct Entry {
     asked: Option<u64>,
     /// Settled while live: goes away with its end.
     settled: bool,
+    /// It may have a worktree, or a note of what it lands.
+    worktree: bool,
+}
+
+/// What attempts are carried out with.
+pub(super) struct Means {
+    pub provisions: Provisions,
+    pub git: GitDesk,
+    pub runtime: tokio::runtime::Handle,
+    pub reports: Arc<dyn Reports>,
 }
 
 enum Stage {
@@ -68,16 +80,12 @@ enum Stage {
 }
 
 impl Shared {
-    pub fn new(
-        data_id: String,
-        folder: &Path,
-        provisions: Provisions,
-        runtime: tokio::runtime::Handle,
-        reports: Arc<dyn Reports>,
-    ) -> Self {
+    pub fn new(data_id: String, folder: &Path, means: Means) -> Self {
+        let Means { provisions, git, runtime, reports } = means;
         Self {
             data_id,
             provisions,
+            git,
             logs: Place::logs_below(folder),
             work: folder.join("work").into(),
             runtime,
@@ -120,6 +128,13 @@ impl Shared {
         }
         entry.stage = Stage::Preparing { stopped: false };
         true
+    }
+
+    /// Something is to be removed when it is settled.
+    pub fn leaves_worktree(&self, attempt: AttemptId) {
+        if let Some(entry) = self.attempts().get_mut(&attempt) {
+            entry.worktree = true;
+        }
     }
 
     /// Whether what is being prepared is still to be started.
@@ -187,7 +202,7 @@ impl Shared {
     }
 
     /// It could not be taken now.
-    pub fn refused(&self, ticket: Ticket, why: String) {
+    pub fn refused(self: &Arc<Self>, ticket: Ticket, why: String) {
         let why: Box<str> = shorten(why).into();
         let mut attempts = self.attempts();
         if let Some(entry) = attempts.get_mut(&ticket.attempt) {
@@ -213,13 +228,13 @@ impl Shared {
     }
 
     /// Its work is gone.
-    pub fn ended(&self, ticket: Ticket, ended: Ended) {
+    pub fn ended(self: &Arc<Self>, ticket: Ticket, ended: Ended) {
         let mut attempts = self.attempts();
         let mut asked = None;
-        let mut settled = false;
+        let (mut settled, mut worktree) = (false, false);
         if let Some(entry) = attempts.get_mut(&ticket.attempt) {
             asked = entry.asked.take();
-            settled = entry.settled;
+            (settled, worktree) = (entry.settled, entry.worktree);
             entry.stage = Stage::Ended(ended.clone());
         }
         if settled {
@@ -228,6 +243,9 @@ impl Shared {
         drop(attempts);
         if settled {
             self.remove_kept(ticket.attempt, &ended);
+            if worktree {
+                self.clear_worktree(ticket.attempt);
+            }
         }
         self.report(
             ticket,
@@ -238,7 +256,7 @@ impl Shared {
         );
     }
 
-    pub fn stop(&self, ticket: Ticket) {
+    pub fn stop(self: &Arc<Self>, ticket: Ticket) {
         let mut attempts = self.attempts();
         let entry =
             attempts.entry(ticket.attempt).or_insert_with(|| Entry::new(ticket, Stage::Queued));
@@ -275,10 +293,11 @@ impl Shared {
         }
     }
 
-    pub fn settle(&self, attempt: AttemptId) {
+    pub fn settle(self: &Arc<Self>, attempt: AttemptId) {
         let mut attempts = self.attempts();
         let Some(entry) = attempts.get_mut(&attempt) else {
             drop(attempts);
+            self.git.forget(attempt);
             // Of a former life; its log was handed over inline if it is small.
             return assemble::remove_inline(&self.place(attempt));
         };
@@ -288,9 +307,17 @@ impl Shared {
         }
         let entry = attempts.remove(&attempt);
         drop(attempts);
+        if entry.as_ref().is_some_and(|entry| entry.worktree) {
+            self.clear_worktree(attempt);
+        }
         if let Some(Entry { stage: Stage::Ended(ended), .. }) = entry {
             self.remove_kept(attempt, &ended);
         }
+    }
+
+    fn clear_worktree(self: &Arc<Self>, attempt: AttemptId) {
+        let shared = Arc::clone(self);
+        drop(self.runtime.spawn_blocking(move || shared.git.clear(attempt)));
     }
 
     fn remove_kept(&self, attempt: AttemptId, ended: &Ended) {
@@ -352,6 +379,6 @@ impl Stage {
 
 impl Entry {
     fn new(ticket: Ticket, stage: Stage) -> Self {
-        Self { ticket, stage, asked: None, settled: false }
+        Self { ticket, stage, asked: None, settled: false, worktree: false }
     }
 }

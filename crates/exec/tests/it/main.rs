@@ -14,6 +14,9 @@ mod shells;
 mod stops;
 mod lives;
 mod orphans;
+mod git;
+mod workspaces;
+mod merges;
 mod starved;
 #[cfg(feature = "bench")]
 mod echo;

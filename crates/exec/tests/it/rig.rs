@@ -75,6 +75,14 @@ impl Rig {
         Self::over(folder, format!("test-{}", unique()), pass_env, runtime().handle())
     }
 
+    /// Branches are landed by this program.
+    pub fn landing(program: impl FnOnce(&Path) -> Vec<String>) -> Self {
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        let program = program(folder.path());
+        let config = Self::config(&folder, format!("test-{}", unique()), &[]);
+        Self::with(ProcessConfig { git_merge: program, ..config }, folder, runtime().handle())
+    }
+
     pub fn on(runtime: &tokio::runtime::Runtime) -> Self {
         let folder = Arc::new(tempfile::tempdir().unwrap());
         Self::over(folder, format!("test-{}", unique()), &[], runtime.handle())
@@ -106,13 +114,22 @@ impl Rig {
         pass_env: &[&str],
         runtime: &Handle,
     ) -> Self {
-        let (sender, reports) = channel();
-        let config = ProcessConfig {
-            data_id: data_id.clone(),
+        Self::with(Self::config(&folder, data_id, pass_env), folder, runtime)
+    }
+
+    fn config(folder: &tempfile::TempDir, data_id: String, pass_env: &[&str]) -> ProcessConfig {
+        ProcessConfig {
+            data_id,
             folder: folder.path().to_owned(),
             pass_env: pass_env.iter().map(|name| (*name).to_owned()).collect(),
             secrets_dir: Some(folder.path().join("secrets")),
-        };
+            git_merge: crate::git::child_program(),
+        }
+    }
+
+    fn with(config: ProcessConfig, folder: Arc<tempfile::TempDir>, runtime: &Handle) -> Self {
+        let (sender, reports) = channel();
+        let data_id = config.data_id.clone();
         let executor = ProcessExecutor::new(config, runtime.clone(), Arc::new(Channel(sender)));
         Self { executor: Owned(executor.unwrap()), folder, data_id, reports }
     }

@@ -29,6 +29,11 @@ pub enum Action {
 }
 
 impl Action {
+    /// Children are not done again by themselves: their parents do that.
+    fn takes(self, head: &RunHead) -> bool {
+        head.parent.is_none() || !matches!(self, Self::Retry | Self::Rerun)
+    }
+
     /// The states of runs that it can apply to.
     pub const fn applies_to(self) -> &'static [RunStatus] {
         use RunStatus::{Cancelled, Failed, Paused, Pending, Running, Success};
@@ -133,6 +138,7 @@ impl BulkBody {
             since: said("since", &filter.since)?,
             until: said("until", &filter.until)?.into_iter().chain([now]).min(),
             labels: labels.map_err(asked)?,
+            parent: None,
             after: None,
             limit: PAGE,
         })
@@ -162,6 +168,8 @@ impl App {
             let Some((last, _)) = page.last() else { return Ok(meant) };
             query.after = Some((last.created_at, last.id));
             let is_last = page.len() < PAGE;
+            let page: Vec<_> =
+                page.into_iter().filter(|(head, _)| body.action.takes(head)).collect();
             meant.ids.extend(page.iter().map(|(head, _)| head.id));
             if meant.ids.len() > RUNS_MAX {
                 let detail = format!("filter: more than {RUNS_MAX} runs are meant; narrow it");

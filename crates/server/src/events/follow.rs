@@ -219,7 +219,10 @@ async fn standing(
     };
     match looked_up {
         Ok((view, row)) => {
-            let attempt = row.and_then(|row| row.attempt);
+            let attempt = match &row {
+                None => None,
+                Some(row) => app.last_attempt(found.run.head.key, row).await?,
+            };
             Ok((attempt, Some(view.status).filter(|word| word.is_settled())))
         }
         Err(problem) if problem.code == Code::NotStarted.word() => {

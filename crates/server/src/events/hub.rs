@@ -205,6 +205,7 @@ mod tests {
             status: RunStatus::Running,
             hold: None,
             cancel: None,
+            alone_since: None,
             owner: SchedulerId::from_bytes([1; 16]),
             stamp,
             started_at: None,

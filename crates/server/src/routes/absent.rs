@@ -49,6 +49,7 @@ fn strip(schema: &mut RefOr<Schema>) {
         }
         Schema::AllOf(all) => all.items.iter_mut().for_each(strip),
         Schema::OneOf(one) => {
+            one.items.iter_mut().for_each(strip);
             if let Some(only) = only(one) {
                 *schema = only;
             }

@@ -42,6 +42,14 @@ pub struct GraphTask {
     /// `run`: it runs however the tasks before it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<&'static str>,
+    /// It runs also after the run was cancelled or has timed out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub always: bool,
+    /// The run is paused after its success.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub checkpoint: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     pub allow_failure: bool,
@@ -67,6 +75,8 @@ impl GraphView {
             condition: node.condition.map(str::to_owned),
             tier: node.tier.map(str::to_owned),
             on_failure: (node.on_failure == OnFailure::Run).then_some("run"),
+            always: node.always,
+            checkpoint: node.checkpoint,
             allow_failure: node.allow_failure,
             depends_on: task
                 .depends_on

@@ -181,12 +181,22 @@ async fn choose(
     task: TaskRef,
     wanted: Option<u32>,
 ) -> Result<Option<Attempt>, Problem> {
-    let current = app.row(found, task).await?.and_then(|row| row.attempt);
+    let run = found.run.head.key;
+    let current = match app.row(found, task).await? {
+        None => None,
+        Some(row) => match wanted {
+            // The one at its work is asked for by its number.
+            Some(number) if row.attempt.as_ref().is_some_and(|it| it.number == number) => {
+                return Ok(row.attempt);
+            }
+            _ => app.last_attempt(run, &row).await?,
+        },
+    };
     let Some(wanted) = wanted else { return Ok(current) };
     if current.as_ref().is_some_and(|attempt| attempt.number == wanted) {
         return Ok(current);
     }
-    let history = app.store.attempts_of(found.run.head.key, task).await?;
+    let history = app.store.attempts_of(run, task).await?;
     let own = history.into_iter().map(|past| past.attempt);
     let past = own.filter(|attempt| attempt.number == wanted).last();
     let missing = || Problem::new(Code::AttemptNotFound, format!("there is no attempt {wanted}"));

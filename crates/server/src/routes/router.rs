@@ -2,7 +2,9 @@
 
 use super::openapi::{Doc, Made};
 use super::unasked::Asked;
-use super::{absent, approvals, attempts, graph, instances, outputs, problems, signal, unasked};
+use super::{
+    absent, approvals, attempts, explain, graph, instances, outputs, problems, signal, unasked,
+};
 use super::{add, bulk, rerun, trigger, ui, versions, workflows};
 use super::{audit, deploy, diff, health, logs, orders, runs, session, tasks, tiers, tokens};
 use crate::access;
@@ -36,6 +38,7 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(runs::list))
         .routes(routes!(runs::get))
         .routes(routes!(graph::of_run))
+        .routes(routes!(explain::explain))
         .routes(routes!(attempts::of_run))
         .routes(routes!(outputs::of_run))
         .routes(routes!(orders::cancel))

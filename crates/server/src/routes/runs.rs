@@ -38,6 +38,9 @@ pub struct ListQuery {
     #[serde(default)]
     #[param(schema_with = labels_schema, style = Form, explode = true)]
     label: Vec<String>,
+    /// Only children of this run.
+    #[param(value_type = Option<RunId>)]
+    parent: Option<String>,
     /// Items on a page, from 1 to 1,000; 50 if not said.
     #[param(minimum = 1, maximum = 1_000)]
     limit: Option<usize>,
@@ -54,10 +57,17 @@ impl ListQuery {
             since: self.since.as_deref().map(|text| moment("since", text)).transpose()?,
             until: self.until.as_deref().map(|text| moment("until", text)).transpose()?,
             labels: self.label.iter().map(|pair| label(pair)).collect::<Result<_, _>>()?,
+            parent: self.parent.as_deref().map(parent).transpose()?,
             after: self.cursor.as_deref().map(cursor::decode_run).transpose()?,
             limit,
         })
     }
+}
+
+fn parent(text: &str) -> Result<RunId, Problem> {
+    text.parse().map_err(|_| {
+        Problem::new(Code::BadQuery, format!("parent: '{text}' is no run's id, which is a UUID"))
+    })
 }
 
 pub fn labels_schema() -> Array {

@@ -24,11 +24,12 @@ const WORKFLOWS_AT_ONCE: usize = 200;
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TierBody {
-    /// `total`, `executor:process`, or a tier's; one that is not there is added.
+    /// `total`, `executor:process`, `queue:` and a name, or a tier's; one that is not there is
+    /// added.
     #[schema(
         min_length = 1,
         max_length = 128,
-        pattern = "^(executor:process|[A-Za-z0-9][A-Za-z0-9_.-]*)$"
+        pattern = "^(executor:process|(queue:)?[A-Za-z0-9][A-Za-z0-9_.-]*)$"
     )]
     name: String,
     /// How many at once; 0 lets nothing start.
@@ -143,7 +144,7 @@ async fn idle(app: &App, known: &[TierView]) -> Result<Vec<TierView>, Problem> {
 
 impl App {
     /// How the limits stand that the engine knows.
-    async fn tiers(&self) -> Result<Vec<TierView>, Problem> {
+    pub async fn tiers(&self) -> Result<Vec<TierView>, Problem> {
         match self.engine.submit(Input::Tiers).await? {
             Reply::Tiers(tiers) => Ok(tiers),
             _ => unreachable!("a question about tiers is answered by tiers"),

@@ -13,6 +13,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use mainspring_core::ids::TokenId;
 use mainspring_core::kernel::record::{Admin as AdminChange, Role, TokenKind, TokenRow};
+use mainspring_core::kernel::row::CHECKPOINT;
 use mainspring_core::limits::NAME_BYTES_MAX;
 use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::world::input::Input;
@@ -89,6 +90,10 @@ pub async fn create(
     }
     if RESERVED.contains(&body.name.as_str()) {
         let detail = format!("name: `{}` stands for what is done without a token", body.name);
+        return Err(Problem::new(Code::BadBody, detail));
+    }
+    if body.name.starts_with(CHECKPOINT) {
+        let detail = format!("name: what begins with `{CHECKPOINT}` stands for a task");
         return Err(Problem::new(Code::BadBody, detail));
     }
     if body.expires_in_seconds == Some(0) {

@@ -74,6 +74,7 @@ async fn every_code_is_answered_and_told_of() {
     at_work(&mut seen).await;
     fanned_out(&mut seen).await;
     waiting(&mut seen).await;
+    kin(&mut seen).await;
     keys(&mut seen).await;
     tokens(&mut seen).await;
     limits(&mut seen).await;
@@ -306,6 +307,26 @@ async fn waiting(seen: &mut Seen) {
         assert_eq!(signal().await.status, StatusCode::OK);
     }
     seen.hear("signalRun", "too_many_signals", &signal().await);
+}
+
+async fn kin(seen: &mut Seen) {
+    let (rig, hand) = Rig::at_work().await;
+    rig.deploy("name: kid\ntasks:\n  x: {run: x}\n").await;
+    rig.deploy("name: w\ntasks:\n  a: {workflow: kid}\n").await;
+    let run = rig.post("/workflows/w/runs", "{}").await.json();
+    let run = format!("/runs/{}", run["id"].as_str().unwrap());
+    hand.started("x").await;
+    let child = rig.get(&format!("{run}/tasks/a")).await.json();
+    let child = format!("/runs/{}", child["child"].as_str().unwrap());
+    rig.post(&format!("{run}/pause"), "").await;
+    let held = rig.post(&format!("{child}/resume"), "").await;
+    seen.hear("resumeRun", "held_by_parent", &held);
+    rig.post(&format!("{run}/cancel"), "").await;
+    hand.end("x", Outcome::Stopped);
+    while rig.get(&child).await.json()["status"] != "cancelled" {
+        tokio::task::yield_now().await;
+    }
+    seen.hear("retryRun", "child_run", &rig.post(&format!("{child}/retry"), "").await);
 }
 
 /// Starts a run, and waits until its task `a` is at work.

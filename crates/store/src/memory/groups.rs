@@ -4,6 +4,8 @@ use super::model::Model;
 use crate::contract::InstancesQuery;
 use crate::groups::{OUTPUTS_PAGE_BYTES, loaded};
 use mainspring_core::ids::{RunKey, TaskNo, TaskRef};
+use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::finalizer::Step;
 use mainspring_core::kernel::row::{AttemptEnd, AttemptRow, TaskRow};
 use mainspring_core::output::Output;
 use std::collections::BTreeMap;
@@ -43,7 +45,9 @@ impl Model {
 
     pub fn outputs(&self, run: RunKey, no: TaskNo, from: u32, limit: usize) -> Vec<(u32, Output)> {
         let rows = self.instances_from(run, no, from);
-        let outputs = rows.filter_map(|row| Some((row.task.index?, row.output.clone()?)));
+        let is_readable = |row: &&TaskRow| !matches!(row.fact, Fact::Failed | Fact::Cancelled);
+        let outputs =
+            rows.filter(is_readable).filter_map(|row| Some((row.task.index?, row.output.clone()?)));
         let mut bytes = 0;
         let has_room = |(_, output): &(u32, Output)| {
             let before = bytes;
@@ -61,7 +65,7 @@ impl Model {
             self.tasks.entry(run).or_default().remove(&row.task);
             let TaskRow { task, attempt: Some(attempt), output, .. } = row else { continue };
             if !matches!(attempt.end, Some(AttemptEnd::Refused(_))) {
-                self.append(run, AttemptRow { task, attempt, output });
+                self.append(run, AttemptRow { task, step: Step::Work, attempt, output });
             }
         }
     }

@@ -177,17 +177,41 @@ impl Model {
             if !self.runs.get(run).is_some_and(|(_, progress)| is_same(progress)) {
                 continue;
             }
-            if let Some((head, _)) = self.runs.remove(run) {
-                self.keys.remove(&head.id);
-                self.cache.lose_blobs_of(head.id);
+            let below = self.below(*run);
+            for run in [*run].into_iter().chain(below) {
+                self.drop_run(run);
             }
-            self.tasks.remove(run);
-            self.attempts.remove(run);
-            self.logs.retain(|(of, _), _| of != run);
-            self.signals.remove(run);
-            self.additions.remove(run);
-            self.approvals.retain(|(of, _), _| of != run);
         }
+    }
+
+    fn drop_run(&mut self, run: RunKey) {
+        if let Some((head, _)) = self.runs.remove(&run) {
+            self.keys.remove(&head.id);
+            self.cache.lose_blobs_of(head.id);
+        }
+        self.tasks.remove(&run);
+        self.attempts.remove(&run);
+        self.logs.retain(|(of, _), _| *of != run);
+        self.signals.remove(&run);
+        self.additions.remove(&run);
+        self.approvals.retain(|(of, _), _| *of != run);
+    }
+
+    /// The runs below a run.
+    fn below(&self, run: RunKey) -> Vec<RunKey> {
+        let mut found = Vec::new();
+        let mut above: Vec<RunId> =
+            self.runs.get(&run).map(|(head, _)| head.id).into_iter().collect();
+        while let Some(parent) = above.pop() {
+            let heads = self.runs.values().map(|(head, _)| head);
+            for child in heads.filter(|head| head.parent_run() == Some(parent)) {
+                if child.key != run && !found.contains(&child.key) {
+                    found.push(child.key);
+                    above.push(child.id);
+                }
+            }
+        }
+        found
     }
 }
 
@@ -275,16 +299,27 @@ impl Model {
     pub fn expired(&self, before: Timestamp, limit: usize) -> Vec<Expired> {
         let is_over = |head: &RunHead, progress: &RunProgress| {
             progress.status.is_final()
+                && head.parent.is_none()
                 && head.created_at < before
                 && progress.finished_at.is_some_and(|at| at < before)
         };
         let mut found: Vec<&(RunHead, RunProgress)> =
             self.runs.values().filter(|(head, progress)| is_over(head, progress)).collect();
         found.sort_by_key(|(head, _)| (head.created_at, head.id));
-        let expired = |(head, progress): &(RunHead, RunProgress)| Expired {
-            run: Forgotten { key: head.key, id: head.id, stamp: progress.stamp },
-            rows: u64::from(progress.counts.total) + self.instance_rows(head.key),
-            logs: self.logs_outside_of(head.key),
+        let rows = |(head, progress): &(RunHead, RunProgress)| {
+            u64::from(progress.counts.total) + self.instance_rows(head.key)
+        };
+        let expired = |run: &(RunHead, RunProgress)| {
+            let (head, progress) = run;
+            let below = self.below(head.key);
+            let all = [head.key].into_iter().chain(below.iter().copied());
+            let mut children: Vec<RunId> = below.iter().map(|key| self.runs[key].0.id).collect();
+            let mut logs: Vec<AttemptId> = all.flat_map(|key| self.logs_outside_of(key)).collect();
+            children.sort_unstable();
+            logs.sort_unstable();
+            let run_name = Forgotten { key: head.key, id: head.id, stamp: progress.stamp };
+            let below = below.iter().map(|key| 1 + rows(&self.runs[key])).sum::<u64>();
+            Expired { run: run_name, children, rows: rows(run) + below, logs }
         };
         found.into_iter().take(limit).map(expired).collect()
     }
@@ -323,6 +358,7 @@ impl Model {
 fn matches(query: &RunsQuery, head: &RunHead, progress: &RunProgress) -> bool {
     (query.statuses.is_empty() || query.statuses.contains(&progress.status))
         && query.workflow.as_deref().is_none_or(|workflow| *workflow == *head.workflow)
+        && query.parent.is_none_or(|parent| head.parent_run() == Some(parent))
         && query.since.is_none_or(|since| head.created_at >= since)
         && query.until.is_none_or(|until| head.created_at < until)
         && query.labels.iter().all(|(name, value)| head.labels.get(name) == Some(value))

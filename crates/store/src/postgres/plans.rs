@@ -15,6 +15,7 @@ use crate::contract::{InstancesQuery, RunsQuery};
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef, TokenId};
 use mainspring_core::json::Json;
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
+use mainspring_core::kernel::finalizer::Step as AttemptStep;
 use mainspring_core::kernel::ledger::{Ledger, LedgerRow};
 use mainspring_core::kernel::limit::{Bound, LimitRow};
 use mainspring_core::kernel::record::{
@@ -70,6 +71,7 @@ fn progress(status: RunStatus) -> RunProgress {
         status,
         hold: None,
         cancel: None,
+        alone_since: None,
         owner: SCHEDULER,
         stamp: 1,
         started_at: None,
@@ -91,11 +93,7 @@ fn cache_key() -> CacheKey {
     CacheKey { workflow: "w".into(), task: "t".into(), hash: [0; 32] }
 }
 
-/// A batch with every kind of change.
-fn everything() -> Vec<Change> {
-    let run = RunKey::new(1, 1);
-    let task = TaskRef::plain(TaskNo(0));
-    let id = AttemptId::from_bytes([3; 16]);
+fn past(task: TaskRef, id: AttemptId) -> AttemptRow {
     let attempt = Attempt {
         number: 1,
         id,
@@ -104,6 +102,14 @@ fn everything() -> Vec<Change> {
         finished_at: None,
         end: None,
     };
+    AttemptRow { task, step: AttemptStep::Work, attempt, output: None }
+}
+
+/// A batch with every kind of change.
+fn everything() -> Vec<Change> {
+    let run = RunKey::new(1, 1);
+    let task = TaskRef::plain(TaskNo(0));
+    let id = AttemptId::from_bytes([3; 16]);
     let token = TokenId::from_bytes([4; 16]);
     let large = format!("\"{}\"", "x".repeat(5_000));
     vec![
@@ -124,7 +130,7 @@ fn everything() -> Vec<Change> {
         Change::NewRun(head(1, &large), progress(RunStatus::Running)),
         Change::PutRun(run, progress(RunStatus::Success)),
         Change::PutTask(run, TaskRow::new(task)),
-        Change::NewAttempt(run, AttemptRow { task, attempt, output: None }),
+        Change::NewAttempt(run, past(task, id)),
         Change::SendBackInstances(run, TaskNo(0)),
         Change::DropCache(AT),
         Change::PutCache(CacheRow {

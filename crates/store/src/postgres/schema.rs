@@ -15,6 +15,9 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0005_waits", sql: include_str!("migrations/0005_waits.sql") },
     Migration { name: "0006_reruns", sql: include_str!("migrations/0006_reruns.sql") },
     Migration { name: "0007_additions", sql: include_str!("migrations/0007_additions.sql") },
+    Migration { name: "0008_graces", sql: include_str!("migrations/0008_graces.sql") },
+    Migration { name: "0009_finalizers", sql: include_str!("migrations/0009_finalizers.sql") },
+    Migration { name: "0010_children", sql: include_str!("migrations/0010_children.sql") },
 ];
 
 /// Older servers lack what the statements here use.

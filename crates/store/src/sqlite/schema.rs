@@ -12,6 +12,9 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0004_waits", sql: include_str!("migrations/0004_waits.sql") },
     Migration { name: "0005_reruns", sql: include_str!("migrations/0005_reruns.sql") },
     Migration { name: "0006_additions", sql: include_str!("migrations/0006_additions.sql") },
+    Migration { name: "0007_graces", sql: include_str!("migrations/0007_graces.sql") },
+    Migration { name: "0008_finalizers", sql: include_str!("migrations/0008_finalizers.sql") },
+    Migration { name: "0009_children", sql: include_str!("migrations/0009_children.sql") },
 ];
 
 /// Marks the file as Mainspring's: "Main" in ASCII.

@@ -1,12 +1,14 @@
 //! Rows and batches by chance, the same for the same seed.
 
 use crate::rows::{
-    OTHER, SCHEDULER, attempt, attempt_id, blob, head, instance, plain, progress, task,
+    OTHER, SCHEDULER, attempt, attempt_id, blob, head, instance, parent, plain, progress, run_id,
+    task,
 };
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::ids::{RunKey, TaskNo, TaskRef};
 use mainspring_core::json::Json;
 use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::finalizer::{Finalizer, LiveAttempt, Step};
 use mainspring_core::kernel::group::{Closed, Group};
 use mainspring_core::kernel::row::{
     AdditionRow, Attempt, AttemptEnd, AttemptRow, CancelCause, Cancelled, Counts, Hold, Log,
@@ -15,6 +17,7 @@ use mainspring_core::kernel::row::{
 use mainspring_core::kernel::wait::{ApprovalPlace, Awaited, Decision, SignalRow, Verdict, Wait};
 use mainspring_core::output::Output;
 use mainspring_core::time::{Span, Timestamp};
+use mainspring_core::work::CacheNote;
 use mainspring_core::world::batch::Change;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -114,7 +117,7 @@ impl Chance {
             priority: self.of(&[i32::MIN, -1, 0, 1, i32::MAX]),
             triggered_by: self.text(),
             workdir: self.text(),
-            parent: self.maybe(|chance| head(chance.below(9)).id),
+            parent: self.maybe(|chance| parent(chance.below(9), chance.task_ref())),
             retry_of: self.maybe(|chance| head(chance.below(9)).id),
             group: self.maybe(|chance| chance.text().into()),
             // Few moments for many runs: the id has to tell them apart.
@@ -135,6 +138,7 @@ impl Chance {
                 true => CancelCause::RunTimeout,
                 false => CancelCause::Asked(chance.text()),
             }),
+            alone_since: self.maybe(Self::time),
             owner: self.of(&[SCHEDULER, SCHEDULER, OTHER]),
             started_at: self.maybe(Self::time),
             opened_at: self.maybe(Self::time),
@@ -147,6 +151,7 @@ impl Chance {
                 total: self.small(),
                 live: self.small(),
                 waiting: self.small(),
+                worker_done: self.small(),
                 success: self.small(),
                 failed: self.small(),
                 cancelled: self.small(),
@@ -201,6 +206,7 @@ impl Chance {
             delayed: self.small(),
             held: self.small(),
             waiting: self.small(),
+            worker_done: self.small(),
             taken: self.small(),
             taken_from: self.small(),
             attempts: self.small(),
@@ -231,20 +237,42 @@ impl Chance {
             settled_at: self.maybe(Self::time),
             output: self.maybe(Self::output),
             wait: self.maybe(Self::wait).map(Box::new),
+            finalizer: self.maybe(Self::finalizer).map(Box::new),
             ..task(at)
         }
     }
 
+    fn finalizer(&mut self) -> Finalizer {
+        Finalizer {
+            fact: self.of(Fact::ALL),
+            since: self.time(),
+            attempt: self.maybe(|chance| LiveAttempt {
+                number: chance.small(),
+                id: attempt_id(chance.below(1_000)),
+                dispatched_at: chance.time(),
+                started_at: chance.maybe(Self::time),
+            }),
+            tries: self.small(),
+            losses: self.small(),
+            refusals: self.small(),
+            refused_for: Span(self.below(1_000_000)),
+            refused: self.maybe(Self::text).map(Into::into),
+            error: self.maybe(Self::error),
+            cache: self.maybe(|chance| CacheNote { hash: [7; 32], ttl: Span(chance.below(9)) }),
+        }
+    }
+
     fn wait(&mut self) -> Wait {
-        let on = self.maybe(|chance| match chance.below(3) {
+        let on = self.maybe(|chance| match chance.below(4) {
             0 => Awaited::Time,
+            3 => Awaited::Child { run: run_id(chance.below(9)) },
             1 => Awaited::Signal { key: chance.text().into() },
             _ => Awaited::Approval {
                 message: chance.text().into(),
                 decision: chance.maybe(Self::decision).map(Box::new),
             },
         });
-        Wait { on, taken: self.small() }
+        Wait { on, taken: self.small(), child: self.maybe(|chance| run_id(chance.below(9))) }
     }
 
     fn decision(&mut self) -> Decision {
@@ -342,7 +370,12 @@ impl Chance {
                 let (task, attempt) = (self.task_ref(), self.attempt());
                 Change::NewAttempt(
                     run,
-                    AttemptRow { task, attempt, output: self.maybe(Self::output) },
+                    AttemptRow {
+                        task,
+                        step: self.of(Step::ALL),
+                        attempt,
+                        output: self.maybe(Self::output),
+                    },
                 )
             }
             3 => Change::SendBackInstances(run, TaskNo(self.small())),

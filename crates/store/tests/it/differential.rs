@@ -257,6 +257,10 @@ impl<'a> Pair<'a> {
                 true => vec![(chance.text(), chance.text())],
                 false => Vec::new(),
             },
+            parent: match chance.one_in(3) {
+                true => Some(head(chance.below(9)).id),
+                false => None,
+            },
             after: chance.maybe(|chance| {
                 let number = chance.below(self.runs.last + 2);
                 (chance.moment(), head(number).id)

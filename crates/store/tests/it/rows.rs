@@ -9,7 +9,8 @@ use mainspring_core::kernel::record::{
     AuditRow, IdempotencyKey, KeyAnswer, KeyRow, Role, TokenKind, TokenRow,
 };
 use mainspring_core::kernel::row::{
-    Attempt, Counts, RunHead, RunKind, RunProgress, RunStatus, TaskRow, VersionRow, WorkflowRow,
+    Attempt, Counts, Parent, RunHead, RunKind, RunProgress, RunStatus, TaskRow, VersionRow,
+    WorkflowRow,
 };
 use mainspring_core::output::{BlobRef, Output};
 use mainspring_core::time::Timestamp;
@@ -48,11 +49,17 @@ pub fn head(number: u64) -> RunHead {
     }
 }
 
+/// Of a child run: the second attempt of a task.
+pub fn parent(number: u64, task: TaskRef) -> Box<Parent> {
+    Box::new(Parent { run: run_id(number), task, name: "convert".into(), attempt: 2 })
+}
+
 pub fn progress(status: RunStatus, stamp: u64) -> RunProgress {
     RunProgress {
         status,
         hold: None,
         cancel: None,
+        alone_since: None,
         owner: SCHEDULER,
         stamp,
         started_at: None,

@@ -123,6 +123,7 @@ fn executors(folder: &DataFolder, reports: &Arc<dyn Reports>) -> Executors {
         folder: folder.path().to_owned(),
         pass_env: Vec::new(),
         secrets_dir: None,
+        git_merge: Vec::new(),
     };
     let process = ProcessExecutor::new(config, Handle::current(), Arc::clone(reports));
     let process = Arc::new(process.expect("processes can be started")) as Arc<dyn Executor>;

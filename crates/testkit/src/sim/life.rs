@@ -82,7 +82,10 @@ impl Life {
             },
             now: beginning.now,
         });
-        for (_, id) in model.unfinished(beginning.scheduler) {
+        let mut unfinished = model.unfinished(beginning.scheduler);
+        // Parents come before their children.
+        unfinished.sort_by_key(|(key, _)| *key);
+        for (_, id) in unfinished {
             let snapshot = snapshot(model, library, id).expect("listed runs exist");
             let workflow = library.known(model, &snapshot.head.workflow);
             world.know(workflow.expect("a run's workflow is stored before it"));

@@ -50,14 +50,34 @@ pub struct Reading<'a> {
     pub definition: &'a Definition,
     rows: Vec<Option<&'a TaskRow>>,
     standings: Vec<Standing>,
+    /// Whether the run was cancelled or has timed out.
+    over: bool,
 }
 
 impl<'a> Reading<'a> {
     /// Sketches name only what stands above: causes come first. Instances have no say of their
     /// own: what they mean to others is in their group's row.
     pub fn new(definition: &'a Definition, rows: impl Iterator<Item = &'a TaskRow>) -> Self {
+        Self::read(definition, rows, false)
+    }
+
+    /// As it stands in its run: once that was cancelled or has timed out, what has not begun never
+    /// will, unless it runs always.
+    pub fn of(
+        definition: &'a Definition,
+        rows: impl Iterator<Item = &'a TaskRow>,
+        progress: &RunProgress,
+    ) -> Self {
+        Self::read(definition, rows, progress.cancel.is_some())
+    }
+
+    fn read(
+        definition: &'a Definition,
+        rows: impl Iterator<Item = &'a TaskRow>,
+        over: bool,
+    ) -> Self {
         let count = definition.tasks.len();
-        let mut reading = Self { definition, rows: vec![None; count], standings: Vec::new() };
+        let mut reading = Self { definition, rows: vec![None; count], standings: Vec::new(), over };
         for row in rows.filter(|row| row.task.index.is_none()) {
             reading.rows[row.task.no.position()] = Some(row);
         }
@@ -81,7 +101,9 @@ impl<'a> Reading<'a> {
                     Met::Never(standing) => Some(standing),
                     Met::Yes | Met::NotYet => None,
                 });
-                nevers.max().unwrap_or(Standing::Open)
+                let is_over = self.over && self.definition.task(no).always.is_none();
+                let over = is_over.then_some(Standing::Cancelled);
+                nevers.chain(over).max().unwrap_or(Standing::Open)
             }
         }
     }
@@ -117,6 +139,7 @@ impl<'a> Reading<'a> {
         let allowed = self.definition.task(upstream).allow_failure;
         match (when, standing) {
             (When::Started, _) if started => Met::Yes,
+            (When::Completed, _) if self.fact(upstream) == Fact::WorkerDone => Met::Yes,
             (When::Finished, standing) if standing.is_settled() => Met::Yes,
             (_, Standing::Open | Standing::Running) => Met::NotYet,
             (When::Failed, Standing::Failed) => Met::Yes,

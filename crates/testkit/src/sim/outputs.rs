@@ -1,14 +1,18 @@
 //! Where simulated outputs are that are not in rows, and the rows of instances: a store that may
 //! be out of reach for a while.
 
+use crate::sim::library::Library;
+use crate::sim::life::find;
 use crate::sim::store::FaultyStore;
 use mainspring_core::evaluate::{Outputs, OutputsError};
 use mainspring_core::ids::{RunId, RunKey, TaskNo};
 use mainspring_core::json::Json;
 use mainspring_core::limits::BATCH_BYTES_MAX;
 use mainspring_core::output::{BlobRef, Output};
+use mainspring_core::world::input::{Need, Prefetched};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What is longer goes into the blob store: far less than in earnest, and more than memory keeps
 /// for nobody.
@@ -76,6 +80,7 @@ pub enum Reach {
 /// What questions are answered from, and starts rendered with.
 pub struct Shelf<'a> {
     pub store: &'a FaultyStore,
+    pub library: &'a Library,
     pub blobs: &'a Blobs,
     pub reach: Reach,
 }
@@ -117,5 +122,12 @@ impl Outputs for Shelf<'_> {
     ) -> Result<Vec<(u32, Output)>, OutputsError> {
         self.reach()?;
         Ok(self.store.model.outputs(run, task, from, PAGE))
+    }
+
+    fn workflow(&self, name: &Arc<str>, version: Option<u32>) -> Result<Prefetched, OutputsError> {
+        self.reach()?;
+        let mut needs = vec![Need::Workflow(Arc::clone(name))];
+        needs.extend(version.map(|number| Need::Version(Arc::clone(name), number)));
+        Ok(find(&self.store.model, self.library, &needs))
     }
 }

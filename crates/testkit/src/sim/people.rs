@@ -113,7 +113,7 @@ pub fn tier(luck: &mut Luck) -> SetTier {
         let name = if luck.below(2) == 0 { "w0/gpu" } else { "nobody" };
         return SetTier { name: name.into(), limit: None, rate: SetRate::Off };
     }
-    let name = ["total", "executor:process", SHARED][luck.pick(3)];
+    let name = ["total", "executor:process", SHARED, "queue:q0"][luck.pick(4)];
     let limit = u32::try_from(luck.below(5)).expect("small");
     let rate = match luck.below(4) {
         0 if name == SHARED => SetRate::To(rate(luck)),
@@ -192,7 +192,7 @@ pub fn signal(luck: &mut Luck, key: Option<&Arc<str>>) -> Order {
 /// Whatever ends a wait that nothing else would end.
 pub fn end_wait(luck: &mut Luck, run: RunId, named: Named, on: &Awaited) -> Option<Command> {
     let order = match on {
-        Awaited::Time => return None,
+        Awaited::Time | Awaited::Child { .. } => return None,
         Awaited::Signal { key } => signal(luck, Some(key)),
         Awaited::Approval { .. } => {
             let verdict = Verdict::Approved;

@@ -11,6 +11,7 @@ use crate::sim::promise::{Broken, Check, Promise};
 use crate::sim::promises::acts::Acts;
 use crate::sim::promises::added::Added;
 use crate::sim::promises::answers::Question;
+use crate::sim::promises::explains;
 use crate::sim::promises::gatekeeper::Gatekeeper;
 use crate::sim::promises::limits::Bounds;
 use crate::sim::promises::outside::check_views;
@@ -308,6 +309,14 @@ impl Play {
         world.verify(self.now).map_err(|what| Promise::Indexes.broken(what))?;
         self.watch.look(world, &self.store.model, &mut self.luck.tally)?;
         let at_rest = !life.cycle.is_committing() && world.deadline().is_none();
-        if at_rest { check_views(world, &self.store.model, self.now) } else { Ok(()) }
+        if !at_rest {
+            return Ok(());
+        }
+        check_views(world, &self.store.model, self.now)?;
+        let is_due = world.next_wake().is_some_and(|at| at <= self.now);
+        // Of a sample of steps: it costs more than all the rest.
+        let is_looked_at = !is_due && !self.wide && self.step.is_multiple_of(3);
+        let (model, tally) = (&self.store.model, &mut self.luck.tally);
+        if is_looked_at { explains::check(world, model, self.now, tally) } else { Ok(()) }
     }
 }

@@ -25,6 +25,7 @@ macro_rules! promises {
 promises! {
     Kept = "kept", "an accepted run is never lost";
     Rest = "rest", "no run is silently stuck: in peace every one comes to its end";
+    Explained = "explained", "whatever does not go on says what it waits for, to everybody who can read it";
     OneOutcome = "one-outcome", "an attempt's outcome is recorded exactly once";
     BegunOnce = "begun-once", "an attempt is started at most once";
     SettledStays = "settled-stays", "what is settled changes only when a person asks for it again";
@@ -50,7 +51,7 @@ promises! {
     Arrows = "arrows", "a run's state moves along its arrows, and for a reason";
     Announced = "announced", "the end of a run is announced at most once, and only when it is durable";
     PausedRests = "paused-rests", "a paused run starts no attempt, nor does a held task";
-    CancelledRests = "cancelled-rests", "a run that is cancelling or final starts no attempt";
+    CancelledRests = "cancelled-rests", "a run that is cancelling starts no attempt but of what runs always, a final one none";
     Verdict = "verdict", "a run ends as the worst thing in it that nobody handled";
     Words = "words", "the words shown follow from the rows by the rules of the vocabulary";
     Views = "views", "a server that does not own a run shows what its owner would";
@@ -59,7 +60,9 @@ promises! {
     Tries = "tries", "tries and losses count what happened; only a person resets them";
     Delays = "delays", "a delay is as long as the policy says and is neither forgotten nor shortened";
     Stopping = "stopping", "why an attempt is being stopped decides how it ends, and is never forgotten";
-    WindingDown = "winding-down", "a run that is cancelling stops everything that is live";
+    WindingDown = "winding-down", "a run that is cancelling stops everything that is live but what runs always";
+    Always = "always", "what runs always is left in peace after a cancel for as long as its grace, and no longer";
+    Checkpoint = "checkpoint", "a run is paused after the success of a checkpoint until somebody resumes it";
     CancelReach = "cancel-reach", "a cancel reaches what it names and what is below, not through finished edges";
     RetryReach = "retry-reach", "a retry takes back what was cancelled with it, and nothing cancelled for itself";
     Copied = "copied", "a run that runs another one anew begins with what that had come to, and runs nothing of it again";
@@ -80,6 +83,9 @@ promises! {
     Timeouts = "timeouts", "what has run out of time is being stopped";
     Storable = "storable", "what is decided can be stored";
     Waits = "waits", "a wait is over when what it waits for has come, once, and is what came of that: a rejection never looks like an approval";
+    Landing = "landing", "what lands work is tried by its own policy and in its turn, never after a cancel, and no work is done again for it";
+    Kin = "kin", "a task that waits for a child has exactly one that goes on, a child has its parent, and what it came to is carried over once";
+    Handed = "handed", "holds and cancels of a parent are its children's";
     Listed = "listed", "what waits for a person is listed, and nothing else";
     Bounded = "bounded", "a batch is cut at its limit";
     Counts = "counts", "the counts on a run equal its rows";

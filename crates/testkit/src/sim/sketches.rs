@@ -1,4 +1,4 @@
-//! Random definitions: every kind of edge, retries, tiers, finallys, fan-outs, in a few tasks;
+//! Random definitions: every kind of edge, retries, tiers, finallys, fan-outs, finalizers, in a few tasks;
 //! and now and then one so wide that no batch can hold it.
 
 use crate::sim::library::{Library, Weight};
@@ -12,15 +12,20 @@ const WIDE: u64 = 5_300;
 pub fn random_library(luck: &mut Luck, tasks_max: u64) -> Library {
     let mut library = Library::default();
     let group_limit = 1 + luck.below(2);
-    for no in 0..1 + luck.below(2) {
-        let name = format!("w{no}");
+    // A workflow may run those below it: nothing runs itself, and nothing is deeper than three.
+    let below = luck.below(3);
+    let names = (0..below).map(|no| format!("k{no}"));
+    let names: Vec<String> =
+        names.chain((0..1 + luck.below(2)).map(|no| format!("w{no}"))).collect();
+    for (no, name) in names.iter().enumerate() {
+        let kin = &names[..no.min(usize::try_from(below).expect("few"))];
         let weight = if luck.below(80) == 0 { Weight::Heavy } else { Weight::Light };
         // All versions of a workflow share their tiers and what bounds their runs: which number counts while runs of
         // several versions are active is not what is looked at here.
         let shared = format!("@gpu={}\n{}", gpu(luck), gates(luck, group_limit));
         for _ in 0..1 + luck.below(4) / 3 {
-            let text = random_sketch(luck, &shared, tasks_max);
-            library.add(&name, text, weight);
+            let text = random_sketch(luck, &shared, tasks_max, kin);
+            library.add(name, text, weight);
         }
     }
     library
@@ -35,7 +40,7 @@ pub fn wide_library(kind: Wide) -> Library {
             for no in 0..WIDE {
                 let _ = writeln!(text, "n{no} noop: t0");
             }
-            let _ = writeln!(text, "last finally: t0, n0, n{}", WIDE - 1);
+            let _ = writeln!(text, "last always=60: t0, n0, n{}", WIDE - 1);
         }
         Wide::Group => {
             let _ = writeln!(text, "g noop fan={WIDE}: t0\nh fan=40 at_once=9 retries=1: t0");
@@ -55,7 +60,7 @@ pub enum Wide {
 }
 
 /// A sketch, as text, so that a failing world can be read.
-fn random_sketch(luck: &mut Luck, shared: &str, tasks_max: u64) -> String {
+fn random_sketch(luck: &mut Luck, shared: &str, tasks_max: u64, kin: &[String]) -> String {
     let mut text = String::new();
     if luck.below(4) == 0 {
         let _ = writeln!(text, "@timeout={}", 20 + luck.below(100));
@@ -66,7 +71,7 @@ fn random_sketch(luck: &mut Luck, shared: &str, tasks_max: u64) -> String {
         let edges = edges(luck, &names);
         let fan_out = if luck.below(5) < 2 { fan_out(luck, &edges) } else { String::new() };
         let name = format!("t{no}");
-        let kind = control(luck);
+        let kind = control(luck, kin);
         let _ = writeln!(text, "{name}{kind}{fan_out}{}{}", words(luck, &kind), written(&edges));
         names.push(name);
     }
@@ -83,7 +88,7 @@ pub fn random_addition(luck: &mut Luck, mut names: Vec<String>, number: u64) -> 
         let edges = edges(luck, &names);
         let fan_out = if luck.below(5) == 0 { fan_out(luck, &edges) } else { String::new() };
         let name = format!("x{number}-{no}");
-        let kind = control(luck);
+        let kind = control(luck, &[]);
         let _ = writeln!(text, "{name}{kind}{fan_out}{}{}", words(luck, &kind), written(&edges));
         names.push(name);
     }
@@ -138,7 +143,14 @@ fn fan_out(luck: &mut Luck, edges: &[Edge]) -> String {
 }
 
 /// What it waits for, if it does nothing else.
-fn control(luck: &mut Luck) -> String {
+fn control(luck: &mut Luck, kin: &[String]) -> String {
+    if !kin.is_empty() && luck.below(4) == 0 {
+        let within = match luck.below(4) {
+            0 => format!(" within={}", 1 + luck.below(30)),
+            _ => String::new(),
+        };
+        return format!(" child={}{within}", kin[luck.pick(kin.len())]);
+    }
     let mut words = match luck.below(16) {
         0 => return format!(" sleep={}", luck.below(8)),
         1 => format!(" signal=s{}", luck.below(3)),
@@ -177,6 +189,9 @@ fn words(luck: &mut Luck, control: &str) -> String {
     }
     maybe(6, "if");
     maybe(6, "finally");
+    maybe(12, "always=4");
+    maybe(16, "always=30");
+    maybe(16, "checkpoint");
     maybe(6, "allow");
     maybe(8, "once");
     maybe(4, "retries=1");
@@ -186,6 +201,24 @@ fn words(luck: &mut Luck, control: &str) -> String {
     maybe(4, "tier=gpu");
     maybe(5, "tier=shared");
     maybe(5, "priority=3");
+    let works = control.is_empty() && !words.contains("noop");
+    if works && luck.below(4) == 0 {
+        words.push_str(&finalizer(luck));
+    }
+    words
+}
+
+/// What lands its work: in one of few queues, so that they meet, or in none.
+fn finalizer(luck: &mut Luck) -> String {
+    let mut words = match luck.below(4) {
+        0 => " unqueued".to_owned(),
+        _ => format!(" final=q{}", luck.below(2)),
+    };
+    for word in [" final_retries=1", " final_retries=3", " final_timeout=5", " final_once"] {
+        if luck.below(4) == 0 {
+            words.push_str(word);
+        }
+    }
     words
 }
 

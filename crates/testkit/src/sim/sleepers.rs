@@ -6,7 +6,7 @@ use mainspring_core::kernel::row::TaskRow;
 use mainspring_core::kernel::rows::Rows;
 use mainspring_core::kernel::wait::Awaited;
 use mainspring_core::plan::dag::graph::Graph;
-use mainspring_core::plan::dag::plan::{Plan, Shape};
+use mainspring_core::plan::dag::plan::{Course, Plan, Shape};
 use mainspring_core::world::World;
 use mainspring_core::world::input::Named;
 use mainspring_store::Model;
@@ -31,7 +31,8 @@ fn sleeper(id: RunId, model: &Model, library: &Library) -> Option<Sleeper> {
     let graph = Graph::new(&definition);
     let mut rows = Rows::new(definition.tasks.len());
     stored.tasks.iter().for_each(|row| rows.put(row.clone()));
-    let plan = Plan::new(Shape { definition: &definition, graph: &graph }, &rows);
+    let shape = Shape { definition: &definition, graph: &graph };
+    let plan = Plan::new(shape, &rows, Course::of(&stored.progress));
     let named = |row: &TaskRow| Named {
         task: Arc::clone(&definition.task(row.task.no).name),
         index: row.task.index,

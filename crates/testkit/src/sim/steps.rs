@@ -276,14 +276,14 @@ impl Play {
     fn shelf(&self) -> Shelf<'_> {
         let away = self.away > 0 && !self.luck.at_peace;
         let reach = if away { Reach::Away } else { Reach::There };
-        Shelf { store: &self.store, blobs: &self.blobs, reach }
+        Shelf { store: &self.store, library: &self.library, blobs: &self.blobs, reach }
     }
 
     /// Something is worked out at the desk.
     pub fn work(&mut self) -> Check {
         let away = self.away > 0 && !self.luck.at_peace;
         let reach = if away { Reach::Away } else { Reach::There };
-        let shelf = Shelf { store: &self.store, blobs: &self.blobs, reach };
+        let shelf = Shelf { store: &self.store, library: &self.library, blobs: &self.blobs, reach };
         match self.desk.work(&mut self.luck, &shelf) {
             Some(Paper::Start(start)) => {
                 self.note(|| format!("started from the desk: {}", place(start.ticket.task)));
@@ -367,7 +367,10 @@ impl Play {
         }
         let waiting = life.cycle.world().runs().find_map(|run| {
             let mut rows = run.all_rows();
-            let row = rows.find(|row| !matches!(row.awaited(), None | Some(Awaited::Time)))?;
+            let by_itself = |row: &&TaskRow| {
+                matches!(row.awaited(), None | Some(Awaited::Time | Awaited::Child { .. }))
+            };
+            let row = rows.find(|row| !by_itself(row))?;
             let named = Named {
                 task: Arc::clone(&run.blueprint.definition.task(row.task.no).name),
                 index: row.task.index,

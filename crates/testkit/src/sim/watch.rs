@@ -95,7 +95,7 @@ fn stored(run: &Run, model: &Model) -> BTreeMap<TaskRef, Fact> {
 fn event(was: Fact, row: &TaskRow, named: Named) -> Option<Event> {
     let is = row.fact;
     let end = row.attempt.as_ref().and_then(|attempt| attempt.end.as_ref());
-    let live = was.is_live() || matches!(was, Fact::Open | Fact::Waiting);
+    let live = was.is_live() || matches!(was, Fact::Open | Fact::Waiting | Fact::WorkerDone);
     let is_unattempted = row.task.index.is_some() && row.attempt.is_none();
     match (was, is) {
         (Fact::None | Fact::Delayed, Fact::Dispatched) => Some(Event::Dispatched),
@@ -112,6 +112,8 @@ fn event(was: Fact, row: &TaskRow, named: Named) -> Option<Event> {
         // An instance without an attempt that was asked for again.
         (Fact::Delayed, Fact::Success) if is_unattempted => Some(Event::DecidedSuccess),
         (Fact::Delayed, Fact::Failed) if is_unattempted => Some(Event::DecidedFailure),
+        // No other child of it could begin.
+        (Fact::Delayed, Fact::Failed) if row.error.is_some() => Some(Event::DecidedFailure),
         (Fact::None, Fact::Skipped) => Some(Event::ConditionFalse),
         (Fact::None, Fact::Open) => Some(Event::GroupOpened),
         (Fact::Failed | Fact::Cancelled, Fact::Open) => Some(Event::GroupReopened),
@@ -120,7 +122,8 @@ fn event(was: Fact, row: &TaskRow, named: Named) -> Option<Event> {
         (Fact::Dispatched, Fact::Delayed) if matches!(end, Some(AttemptEnd::Refused(_))) => {
             Some(Event::StartRefused)
         }
-        (Fact::Dispatched | Fact::Running, Fact::Delayed) => Some(Event::PutOff),
+        (Fact::Dispatched | Fact::Running | Fact::Waiting, Fact::Delayed) => Some(Event::PutOff),
+        (Fact::Dispatched | Fact::Running, Fact::WorkerDone) => Some(Event::WorkDone),
         (_, Fact::Success) if live => Some(Event::Succeeded),
         (_, Fact::Failed) if live => Some(Event::FailedForGood),
         (_, Fact::Cancelled) if !was.is_settled() => Some(Event::Cancelled),

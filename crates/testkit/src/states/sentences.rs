@@ -36,7 +36,9 @@ const fn run(status: RunStatus) -> &'static str {
             "Held: no new attempt starts, what runs goes on, and it does not end before it is \
              resumed or cancelled. Its timeout goes on."
         }
-        RunStatus::Cancelling => "No new attempt starts; what is live is being stopped.",
+        RunStatus::Cancelling => {
+            "No new attempt starts, except of `always` tasks; whatever else is live is being stopped."
+        }
         RunStatus::Success => "Everything is settled and no failure was left unhandled.",
         RunStatus::Failed => "A task failed and nothing handled it, or the run timed out.",
         RunStatus::Cancelled => "Someone cancelled it, or a task of it.",

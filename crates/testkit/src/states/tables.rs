@@ -61,7 +61,7 @@ fn edge(state: EdgeState) -> String {
         EdgeState::Satisfied => "**yes**".to_owned(),
         EdgeState::Unmet => "·".to_owned(),
         EdgeState::Never(Doom::Skipped) => "never: skipped".to_owned(),
-        EdgeState::Never(Doom::Cancelled) => "never: cancelled".to_owned(),
+        EdgeState::Never(Doom::Cancelled | Doom::RunOver) => "never: cancelled".to_owned(),
         EdgeState::Never(Doom::Blocked) => "never: blocked".to_owned(),
     }
 }

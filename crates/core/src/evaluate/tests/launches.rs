@@ -1,6 +1,7 @@
 use super::stage::Stage;
+use crate::ids::AttemptId;
 use crate::view::word::Word;
-use crate::work::{ArtifactWanted, EnvPart, EnvValue, Program};
+use crate::work::{ArtifactWanted, EnvPart, EnvValue, Program, Work};
 
 /// `a` has ended, and below it is `b` with these fields.
 fn stage(fields: &str) -> Stage {
@@ -187,4 +188,45 @@ fn the_largest_of_many_outputs_are_passed_on_as_files_when_they_are_too_much_tog
     assert_eq!(files(&more), ["t16"]);
     let more = format!(", input: {{t16: \"{}\"}}", "y".repeat(700 * KIB));
     assert_eq!(files(&more), ["t14", "t15"], "its own input is not touched");
+}
+
+#[test]
+fn a_workspace_is_named_from_the_runs_directory_and_its_workdir_is_below_it() {
+    let fields = "run: x\nworkdir: sub\nworkspace: {git: {repo: app, base: \"${{ input.day }}\"}}";
+    let work = stage(fields).work().expect("good");
+    let workspace = work.workspace.expect("one was given");
+    assert_eq!((work.workdir.as_str(), workspace.repo.as_str()), ("./sub", "/runs/app"));
+    assert_eq!(workspace.base, "monday");
+    assert!(workspace.branch.starts_with("mainspring/") && workspace.branch.ends_with("/b"));
+    let empty = stage("run: x\nworkspace: {git: {base: \"${{ '' }}\"}}").work();
+    let empty = empty.expect_err("there is no base");
+    assert_eq!(empty, "logic: `workspace.git.base` is empty with its values put in");
+}
+
+#[test]
+fn a_merge_names_the_branch_the_target_and_the_attempt_that_did_the_work() {
+    let fields = "run: x\nworkspace: {git: {repo: app}}\n\
+                  finalize: {kill_grace: 2s, git_merge: {into: \"${{ input.day }}\", verify: v}}";
+    let work = AttemptId::from_bytes([5; 16]);
+    let landing = stage(fields).landing(work).expect("good");
+    assert_eq!(landing.finalizes, Some(work));
+    let Work::GitMerge(merge) = landing.work else { panic!("no merge: {:?}", landing.work) };
+    assert_eq!((merge.repo.as_str(), merge.into.as_str()), ("/runs/app", "monday"));
+    assert_eq!((merge.attempt, merge.verify.as_deref()), (work, Some("v")));
+    assert_eq!((merge.kill_grace_ms, merge.workdir.as_str()), (2_000, "/runs"));
+    assert!(merge.branch.ends_with("/b") && merge.message.starts_with("w: b\n\n"));
+    let empty = "run: x\nworkspace: {git: {}}\nfinalize: {git_merge: {into: \"${{ '' }}\"}}";
+    let empty = stage(empty).landing(work).expect_err("there is no target");
+    assert_eq!(empty, "logic: `finalize.git_merge.into` is empty with its values put in");
+}
+
+#[test]
+fn what_lands_work_starts_in_the_workspace_too() {
+    let fields = "run: x\nworkspace: {git: {repo: /app}}\nfinalize: {run: y}";
+    let landing = stage(fields).landing(AttemptId::from_bytes([5; 16])).expect("good");
+    let Work::Process(work) = landing.work else { panic!("no process: {:?}", landing.work) };
+    assert_eq!(
+        (work.workdir.as_str(), work.workspace.map(|it| it.repo)),
+        (".", Some("/app".into()))
+    );
 }

@@ -3,4 +3,5 @@
 mod stage;
 
 mod answers;
+mod children;
 mod launches;

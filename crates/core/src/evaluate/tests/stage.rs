@@ -1,7 +1,8 @@
 //! A workflow, how its tasks stand, and what they put out.
 
 use super::super::{
-    Answer, Asked, Instance, Outputs, OutputsError, Question, Surroundings, Upstream, work_out,
+    Answer, Asked, Begin, Instance, Outputs, OutputsError, Parking, Question, Surroundings,
+    Upstream, work_out,
 };
 use crate::ids::{AttemptId, RunId, RunKey, TaskNo, TaskRef, Ticket};
 use crate::items::Items;
@@ -11,6 +12,7 @@ use crate::output::{BlobRef, Output};
 use crate::spec::{Context, definition::Definition, parse};
 use crate::view::word::Word;
 use crate::work::{Launch, ProcessWork, Work};
+use crate::world::input::{KnownWorkflow, Prefetched};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -27,6 +29,8 @@ pub struct Store {
     pub blob: Option<Json>,
     pub is_away: bool,
     pub loads: RefCell<usize>,
+    /// The only workflow that is stored.
+    pub other: Option<KnownWorkflow>,
 }
 
 impl Stage {
@@ -70,12 +74,14 @@ impl Stage {
             key: RunKey(1),
             definition: Arc::clone(&self.definition),
             run_input: Json::parse(self.input).expect("JSON"),
+            parent: None,
             upstream: self.upstream.iter().map(upstream).collect(),
         })
     }
 
     pub fn ask(&self, what: Asked) -> Result<Answer, OutputsError> {
-        let question = Question { run: RunKey(1), number: (1, 1), what, around: self.around() };
+        let (number, around) = ((1, 1), self.around());
+        let question = Question { run: RunKey(1), number, what, around, child: None };
         work_out(&question, &self.store)
     }
 
@@ -90,6 +96,19 @@ impl Stage {
 
     /// What the executor of the last task is told.
     pub fn launch(&self, instance: Option<(u32, &str)>) -> Result<Launch, String> {
+        self.started(instance, None)
+    }
+
+    /// What lands the work of this attempt is told.
+    pub fn landing(&self, of: AttemptId) -> Result<Launch, String> {
+        self.started(None, Some(of))
+    }
+
+    fn started(
+        &self,
+        instance: Option<(u32, &str)>,
+        finalizes: Option<AttemptId>,
+    ) -> Result<Launch, String> {
         let no = TaskNo::from_position(self.definition.tasks.len() - 1);
         let instance = instance.map(|(index, items)| {
             let items = Items::of(Json::parse(items).expect("JSON")).expect("a list");
@@ -106,6 +125,7 @@ impl Stage {
             workdir: "/runs".into(),
             around: self.around(),
             instance,
+            finalizes,
         };
         start.render(&self.store).map_err(|why| match why {
             NotLaunched::Failed(error) => format!("{}: {}", error.class.word(), error.message),
@@ -133,6 +153,10 @@ pub fn shown(answer: &Answer) -> String {
             format!("fan {count} of {items}")
         }
         Answer::Value(Output::Inline(json)) => format!("value {json}"),
+        Answer::Park(Parking::Child(begin)) => {
+            let Begin { version, input, group, .. } = &**begin;
+            format!("child {} {input} {group:?}", version.number)
+        }
         Answer::Failed(error) => format!("{}: {}", error.class.word(), error.message),
         other => format!("{other:?}").to_lowercase(),
     }
@@ -160,6 +184,16 @@ impl Outputs for Store {
             true => Ok(Output::Inline(json)),
             false => Ok(Output::Blob(BlobRef { hash: [8; 32], bytes: json.as_str().len() as u64 })),
         }
+    }
+
+    fn workflow(&self, name: &Arc<str>, version: Option<u32>) -> Result<Prefetched, OutputsError> {
+        if self.is_away {
+            return Err(OutputsError::Unreachable("no answer".to_owned()));
+        }
+        let known = self.other.clone().filter(|known| known.row.name == *name);
+        let latest = known.as_ref().map(|known| known.latest.clone());
+        let version = latest.filter(|latest| version == Some(latest.number));
+        Ok(Prefetched { workflow: known, version, ..Prefetched::default() })
     }
 
     fn instances(&self, _: RunKey, _: TaskNo, _: u32) -> Result<Vec<(u32, Output)>, OutputsError> {

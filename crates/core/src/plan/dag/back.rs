@@ -56,7 +56,10 @@ pub enum Footing {
 pub fn what_goes_back(run: Ground<'_>, roots: &[TaskNo]) -> Result<Vec<Back>, AtWork> {
     let mut ways: BTreeMap<TaskNo, Way> = roots.iter().map(|no| (*no, Way::Revived)).collect();
     let mut back: BTreeMap<TaskNo, Event> = roots.iter().map(|no| (*no, Event::Retried)).collect();
-    let mut pending: Vec<TaskNo> = roots.to_vec();
+    // What never began because the run was over begins now.
+    let over = run.shape.graph.tasks().filter(|no| is_over(run, *no));
+    ways.extend(over.map(|no| (no, Way::Revived)));
+    let mut pending: Vec<TaskNo> = ways.keys().copied().collect();
     while let Some(no) = pending.pop() {
         let way = ways[&no];
         for (edge, dependent) in run.shape.graph.dependents(no) {
@@ -132,6 +135,11 @@ fn is_made_of(run: Ground<'_>, no: TaskNo, above: TaskNo) -> bool {
     let fan_out = run.shape.definition.task(no).fan_out.as_ref();
     run.rows.fact(no) == Fact::Open
         && fan_out.is_some_and(|fan_out| fan_out.reads().any(|read| read == above))
+}
+
+/// It has no row, because its run was over before it could begin.
+fn is_over(run: Ground<'_>, no: TaskNo) -> bool {
+    run.rows.fact(no) == Fact::None && run.plan.doom(no) == Some(Doom::RunOver)
 }
 
 /// By itself, or derived.

@@ -18,7 +18,7 @@ pub enum Falls {
 }
 
 /// Everything below a task that is neither settled nor at work, except through edges that any end
-/// satisfies. A group is at work from its opening on.
+/// satisfies. A group is at work from its opening on, and a task until its work has landed.
 pub fn below(shape: Shape<'_>, plan: &Plan, rows: &Rows, no: TaskNo) -> BTreeMap<TaskNo, Falls> {
     let mut found = BTreeMap::new();
     let mut pending = vec![no];
@@ -48,5 +48,5 @@ pub fn below(shape: Shape<'_>, plan: &Plan, rows: &Rows, no: TaskNo) -> BTreeMap
 }
 
 fn is_at_work(fact: Fact) -> bool {
-    fact.is_live() || fact == Fact::Open
+    fact.is_live() || matches!(fact, Fact::Open | Fact::WorkerDone)
 }

@@ -27,6 +27,8 @@ pub enum Standpoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Doom {
     Skipped,
+    /// Its run was cancelled or has timed out before it began.
+    RunOver,
     Cancelled,
     Blocked,
 }

@@ -25,6 +25,8 @@ pub struct Graph {
     out: Vec<Vec<(EdgeNo, TaskNo)>>,
     /// Upstream before downstream.
     order: Vec<TaskNo>,
+    /// Tasks that run also after a cancel.
+    always: Vec<TaskNo>,
 }
 
 impl Graph {
@@ -42,7 +44,9 @@ impl Graph {
             }
         }
         starts.push(number(edges.len()));
-        let mut graph = Self { edges, starts, out, order: Vec::with_capacity(count) };
+        let mut graph =
+            Self { edges, starts, out, order: Vec::with_capacity(count), always: Vec::new() };
+        graph.always = graph.tasks().filter(|no| definition.task(*no).is_always()).collect();
         graph.sort();
         graph
     }
@@ -88,6 +92,11 @@ impl Graph {
 
     pub fn dependents(&self, no: TaskNo) -> &[(EdgeNo, TaskNo)] {
         &self.out[no.position()]
+    }
+
+    /// Tasks that run also after their run was cancelled or has timed out.
+    pub fn always(&self) -> &[TaskNo] {
+        &self.always
     }
 
     pub fn order(&self) -> &[TaskNo] {

@@ -10,7 +10,7 @@ use crate::kernel::row::{Attempt, AttemptEnd, TaskRow};
 use crate::kernel::rows::Rows;
 use crate::kernel::transition::{Event, transition};
 use crate::plan::dag::edge::{Doom, EdgeState, Standing, edge_state};
-use crate::plan::dag::plan::{Plan, Shape};
+use crate::plan::dag::plan::{Course, Plan, Shape};
 use crate::spec::definition::Task;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,7 @@ pub struct Kept {
 
 /// Rows that the new run begins with, in the order of its tasks.
 pub fn kept(former: Former<'_>, new: Shape<'_>, begin: Beginning<'_>) -> Vec<Kept> {
-    let plan = Plan::new(former.shape, former.rows);
+    let plan = Plan::new(former.shape, former.rows, Course::All);
     let names = former.shape.graph.tasks().map(|no| (&*former.shape.definition.task(no).name, no));
     let count = new.definition.tasks.len();
     let mut keeping = Keeping {

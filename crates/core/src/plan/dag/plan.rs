@@ -3,6 +3,7 @@
 
 use crate::ids::TaskNo;
 use crate::kernel::fact::Fact;
+use crate::kernel::row::RunProgress;
 use crate::kernel::rows::Rows;
 use crate::plan::dag::edge::{Doom, EdgeState, Standing, edge_state};
 use crate::plan::dag::graph::{EdgeNo, Graph};
@@ -13,6 +14,20 @@ use crate::spec::definition::Definition;
 pub struct Shape<'a> {
     pub definition: &'a Definition,
     pub graph: &'a Graph,
+}
+
+/// Which tasks of a run may begin at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Course {
+    All,
+    /// The run was cancelled or has timed out: only `always` tasks.
+    Always,
+}
+
+impl Course {
+    pub const fn of(progress: &RunProgress) -> Self {
+        if progress.cancel.is_some() { Self::Always } else { Self::All }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,13 +44,15 @@ pub struct Plan {
 pub struct Moves {
     /// Tasks whose last dependency was satisfied.
     pub opened: Vec<TaskNo>,
+    /// Tasks that could have started and must not any more: work that was done has not landed.
+    pub closed: Vec<TaskNo>,
     /// Tasks that were settled without a row: nothing is stored for them.
     pub doomed: u32,
 }
 
 impl Plan {
     /// From rows alone, causes first.
-    pub fn new(shape: Shape<'_>, rows: &Rows) -> Self {
+    pub fn new(shape: Shape<'_>, rows: &Rows, course: Course) -> Self {
         let count = shape.definition.tasks.len();
         let mut plan = Self {
             edges: vec![EdgeState::Unmet; shape.graph.edge_count()],
@@ -43,6 +60,8 @@ impl Plan {
             doom: vec![None; count],
         };
         for no in shape.graph.order() {
+            let is_over = course == Course::Always && !shape.definition.task(*no).is_always();
+            plan.doom[no.position()] = is_over.then_some(Doom::RunOver);
             plan.recount(shape, rows, *no);
         }
         plan
@@ -86,6 +105,7 @@ impl Plan {
                     continue;
                 }
                 if before == EdgeState::Satisfied {
+                    moves.closed.extend(self.is_open(*dependent).then_some(*dependent));
                     self.unmet[dependent.position()] += 1;
                 }
                 match state {

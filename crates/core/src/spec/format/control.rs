@@ -21,6 +21,24 @@ pub const NO_EFFECT_ON_WAITS: &[&str] = &[
     "priority",
     "cache",
     "artifacts",
+    "workspace",
+];
+
+/// Nothing that a child run could make something of: its own workflow says all that.
+pub const NOT_BESIDE_WORKFLOW: &[&str] = &[
+    "outputs",
+    "env",
+    "workdir",
+    "output",
+    "on_lost",
+    "start_timeout",
+    "kill_grace",
+    "log_limit",
+    "tier",
+    "priority",
+    "cache",
+    "artifacts",
+    "workspace",
 ];
 
 /// Instead of a duration.

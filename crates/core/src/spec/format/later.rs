@@ -1,8 +1,7 @@
 //! Names that are spoken for.
 
 /// Actions that come later: a task that has one of them is not without an action.
-pub const ACTIONS_LATER: &[&str] =
-    &["service", "job", "cloud_run", "kubernetes", "http", "script", "workflow"];
+pub const ACTIONS_LATER: &[&str] = &["service", "job", "cloud_run", "kubernetes", "http", "script"];
 
 /// Fields of a task that come later, its actions included.
 pub const TASK_LATER: &[&str] = &[
@@ -12,16 +11,10 @@ pub const TASK_LATER: &[&str] = &[
     "kubernetes",
     "http",
     "script",
-    "workflow",
-    "always",
-    "grace",
     "on_lost_contact",
     "heartbeat_timeout",
     "runs_on",
     "resources",
-    "finalize",
-    "workspace",
-    "checkpoint",
     "image",
     "failover",
 ];

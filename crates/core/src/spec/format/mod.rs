@@ -8,13 +8,18 @@ pub mod shape;
 mod workflow;
 mod task;
 mod control;
+mod finalize;
+mod git_merge;
+mod workspace;
 mod later;
 mod synonym;
 mod pattern;
 mod schema;
 mod reference;
 
-pub use control::{APPROVAL, NO_EFFECT_ON_WAITS, SLEEP, WAIT};
+pub use control::{APPROVAL, NO_EFFECT_ON_WAITS, NOT_BESIDE_WORKFLOW, SLEEP, WAIT};
+pub use finalize::{FINAL_ACTIONS, FINALIZE};
+pub use git_merge::{GIT_MERGE, NO_EFFECT_ON_MERGES};
 pub use later::{ACTIONS_LATER, RESERVED_TASK_NAMES};
 pub use reference::{Page, markdown};
 pub use schema::schema;
@@ -25,3 +30,4 @@ pub use task::{
     TASK,
 };
 pub use workflow::{ADDITION, CONCURRENCY_GROUP, TIER, WORKFLOW};
+pub use workspace::{GIT_WORKSPACE, WORKSPACE};

@@ -1,5 +1,6 @@
 //! The tables of the reference page.
 
+use super::finalize::FINALIZE;
 use super::shape::Shape;
 use super::table::{Entry, Group};
 use super::task::{ACTIONS, DEPENDENCY, RETRIES, TASK};
@@ -12,12 +13,13 @@ pub enum Page {
     Actions,
     Task,
     Retries,
+    Finalize,
     When,
 }
 
 impl Page {
     pub const ALL: &[Self] =
-        &[Self::Workflow, Self::Actions, Self::Task, Self::Retries, Self::When];
+        &[Self::Workflow, Self::Actions, Self::Task, Self::Retries, Self::Finalize, Self::When];
 
     pub const fn word(self) -> &'static str {
         match self {
@@ -25,6 +27,7 @@ impl Page {
             Self::Actions => "actions",
             Self::Task => "task",
             Self::Retries => "retries",
+            Self::Finalize => "finalize",
             Self::When => "when",
         }
     }
@@ -38,6 +41,7 @@ pub fn markdown(page: Page) -> String {
         Page::Actions => table(&TASK, is_action),
         Page::Task => table(&TASK, |entry| !is_action(entry)),
         Page::Retries => table(&RETRIES, |_| true),
+        Page::Finalize => table(&FINALIZE, |_| true),
         Page::When => words(&DEPENDENCY, "when"),
     }
 }

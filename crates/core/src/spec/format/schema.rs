@@ -1,6 +1,7 @@
 //! The file format as JSON Schema, draft 2020-12, for editors and other programs. It refuses
 //! what a schema can refuse; what it cannot, such as a circle of tasks, is left to the lowering.
 
+use super::control::NOT_BESIDE_WORKFLOW;
 use super::later::RESERVED_TASK_NAMES;
 use super::pattern;
 use super::shape::{LABEL_VALUE_BYTES_MAX, OWN_VARIABLES, Shape, Zero};
@@ -105,6 +106,7 @@ fn shape(shape: &Shape) -> Value {
         Shape::Condition => json!({ "type": ["string", "boolean"] }),
         Shape::SecretName => text_like(pattern::SECRET, SECRET_MESSAGE, NAME_BYTES_MAX),
         Shape::Map(group) => object(group),
+        Shape::OneOf(group, actions) => one_of(group, actions),
         Shape::Paths => paths(),
         Shape::Wanted => wanted(),
         Shape::Sleep(group) => sleep(group),
@@ -256,6 +258,12 @@ fn tiers(group: &Group) -> Value {
     })
 }
 
+fn one_of(group: &Group, actions: &[&str]) -> Value {
+    let mut schema = object(group);
+    schema["oneOf"] = actions.iter().map(|name| json!({ "required": [name] })).collect();
+    schema
+}
+
 fn tasks() -> Value {
     json!({
         "type": "object",
@@ -271,9 +279,17 @@ fn task() -> Value {
     merge(&mut schema, object(&TASK));
     let actions = TASK.listed().filter(|entry| ACTIONS.contains(&entry.name));
     schema["oneOf"] = actions.map(|entry| json!({ "required": [entry.name] })).collect();
-    schema["if"] = is_finally();
+    schema["if"] = is_finally_itself();
     schema["then"] = all_finished();
+    schema["dependentRequired"] = json!({ "version": ["workflow"] });
+    schema["dependentSchemas"] = json!({ "workflow": is_child() });
     schema
+}
+
+/// What `workflow` does not take beside it.
+fn is_child() -> Value {
+    let refused = NOT_BESIDE_WORKFLOW.iter().map(|name| json!({ "required": [name] }));
+    json!({ "not": { "anyOf": refused.collect::<Vec<_>>() } })
 }
 
 fn defaults() -> Value {
@@ -286,11 +302,17 @@ fn defaults() -> Value {
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
+/// By its own words.
+fn is_finally_itself() -> Value {
+    let always = json!({ "required": ["always"], "properties": { "always": { "const": true } } });
+    json!({ "anyOf": [is_finally(), always] })
+}
+
 fn is_finally() -> Value {
     json!({ "required": ["on_failure"], "properties": { "on_failure": { "const": "run" } } })
 }
 
-/// What `on_failure: run` asks of the dependencies beside it.
+/// What `on_failure: run` and `always: true` ask of the dependencies beside it.
 fn all_finished() -> Value {
     let finished = json!({ "when": { "const": "finished" } });
     let one_or_list = json!({ "properties": finished, "items": { "properties": finished } });

@@ -42,6 +42,8 @@ pub enum Shape {
     SecretName,
     /// A map with these fields.
     Map(&'static Group),
+    /// A map with these fields, and exactly one of these among them.
+    OneOf(&'static Group, &'static [&'static str]),
     /// Paths below a task's directory.
     Paths,
     /// Tasks, or files of tasks.

@@ -1,9 +1,11 @@
 //! The fields of a task, and of the maps inside it.
 
 use super::control::{APPROVAL, SLEEP, WAIT};
+use super::finalize::{FINAL_ACTIONS, FINALIZE};
 use super::later::TASK_LATER;
 use super::shape::{SHELL_LINE_BYTES_MAX, Shape, Zero};
 use super::table::{Entry, Group};
+use super::workspace::WORKSPACE;
 use crate::limits::{ENV_VALUE_BYTES_MAX, FANOUT_MAX, LOG_BYTES_MAX, PRIORITY_MAX, RETRIES_MAX};
 
 /// Exactly one of them says what a task does.
@@ -14,12 +16,22 @@ pub const ACTIONS: &[&str] = &[
     "sleep",
     "wait",
     "approval",
+    "workflow",
     #[cfg(feature = "bench")]
     "echo",
 ];
 
 /// Beside actions, what makes a task what it is: no default for all.
-pub const OWN_ONLY: &[&str] = &["depends_on", "foreach", "parallel", "artifacts"];
+pub const OWN_ONLY: &[&str] = &[
+    "depends_on",
+    "foreach",
+    "parallel",
+    "artifacts",
+    "always",
+    "checkpoint",
+    "finalize",
+    "version",
+];
 
 /// Without effect on a task that is settled where it is decided.
 pub const NO_EFFECT_ON_NOOP: &[&str] = &[
@@ -36,6 +48,7 @@ pub const NO_EFFECT_ON_NOOP: &[&str] = &[
     "priority",
     "cache",
     "artifacts",
+    "workspace",
 ];
 
 pub const TASK: Group = Group {
@@ -83,6 +96,20 @@ pub const TASK: Group = Group {
             examples: &["{ message: Ship it?, timeout: 24h }"],
             shape: Shape::Map(&APPROVAL),
         },
+        Entry {
+            name: "workflow",
+            about: "Runs another workflow as a child run. Its `input` is the child's, and what the child puts out is its output.",
+            default: None,
+            examples: &["convert-one"],
+            shape: Shape::Name,
+        },
+        Entry {
+            name: "version",
+            about: "Beside `workflow`: the version that is run. Without it, the latest when the child begins.",
+            default: None,
+            examples: &["3"],
+            shape: Shape::Whole { min: 1, max: u32::MAX as i64 },
+        },
         #[cfg(feature = "bench")]
         Entry { name: "echo", about: "", default: None, examples: &[], shape: Shape::Unlisted },
         Entry {
@@ -109,8 +136,29 @@ pub const TASK: Group = Group {
             ]),
         },
         Entry {
+            name: "always",
+            about: "Like `on_failure: run`, and it also runs after the run was cancelled or has timed out, for at most its `grace`: for what has to be cleaned up.",
+            default: Some("false"),
+            examples: &["true"],
+            shape: Shape::Bool,
+        },
+        Entry {
+            name: "grace",
+            about: "How long an `always` task may go on in a run that was cancelled or has timed out, from when all other tasks are settled. What is left of it then is stopped.",
+            default: Some("5m"),
+            examples: &["30s"],
+            shape: Shape::Duration(Zero::Refused),
+        },
+        Entry {
             name: "allow_failure",
             about: "Its failure does not fail the run, and lets its dependents run.",
+            default: Some("false"),
+            examples: &["true"],
+            shape: Shape::Bool,
+        },
+        Entry {
+            name: "checkpoint",
+            about: "After its success the run is paused, until somebody resumes it.",
             default: Some("false"),
             examples: &["true"],
             shape: Shape::Bool,
@@ -142,6 +190,13 @@ pub const TASK: Group = Group {
             default: None,
             examples: &["build"],
             shape: Shape::Filled { bytes_max: ENV_VALUE_BYTES_MAX },
+        },
+        Entry {
+            name: "workspace",
+            about: "Where its attempts work instead, see [git.md](git.md). `workdir` is then below it.",
+            default: None,
+            examples: &["{ git: { repo: ., base: main } }"],
+            shape: Shape::Map(&WORKSPACE),
         },
         Entry {
             name: "output",
@@ -205,6 +260,13 @@ pub const TASK: Group = Group {
             default: None,
             examples: &["{ out: [report.csv] }"],
             shape: Shape::Map(&ARTIFACTS),
+        },
+        Entry {
+            name: "finalize",
+            about: "A second step that lands its work, such as a merge: run once the work is done, in turn with others. The task succeeds when it has landed.",
+            default: None,
+            examples: &["{ queue: main, run: ./merge.sh }"],
+            shape: Shape::OneOf(&FINALIZE, FINAL_ACTIONS),
         },
         Entry {
             name: "retries",
@@ -302,7 +364,7 @@ pub const DEPENDENCY: Group = Group {
             shape: Shape::Words(&[
                 ("merged", "succeeded"),
                 ("success", "succeeded: another spelling of `merged`"),
-                ("completed", "has done its work"),
+                ("completed", "has done its work, though its finalizer may not have landed"),
                 ("started", "has started, ever: the two may overlap"),
                 (
                     "failed",

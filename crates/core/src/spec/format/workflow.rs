@@ -80,7 +80,7 @@ pub const WORKFLOW: Group = Group {
         },
         Entry {
             name: "defaults",
-            about: "Fields for every task: any but its action, `depends_on`, `foreach`, `parallel` and `artifacts`. A task's own field wins, whole.",
+            about: "Fields for every task: any but its action, `depends_on`, `foreach`, `parallel`, `artifacts` and `finalize`. A task's own field wins, whole.",
             default: Some("{}"),
             examples: &["{ retries: 1, timeout: 10m }"],
             shape: Shape::Defaults,

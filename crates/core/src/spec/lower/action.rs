@@ -38,23 +38,34 @@ pub fn action<'n>(task: Field<'n>, fields: &Fields<'n>, report: &mut Report) -> 
             .hint("make two tasks, and `depends_on` between them")
             .related(first.name_place, "the first action");
     }
+    if let Some(version) = fields.get("version").filter(|_| first.name != "workflow") {
+        let message = format!("`version` does not go with `{}`.", first.name);
+        let hint = "it is the version of another workflow, beside `workflow: name`";
+        report.add(Code::BesideWorkflow, version.name_place, message).hint(hint);
+    }
     match first.name {
-        "run" => {
-            if first.value.items().is_some() {
-                let hint = "use `command:` for a list, or write one text";
-                expect::wrong(first, "text", Some(hint), report);
-                return None;
-            }
-            script(first, report).map(Doing::Process)
-        }
-        "command" => command(first, report).map(Doing::Process),
+        "run" | "command" => program(first, report).map(Doing::Process),
         "sleep" => control::sleep(first, report).map(Doing::Control),
         "wait" => control::wait(first, report).map(Doing::Control),
         "approval" => control::approval(first, report).map(Doing::Control),
+        "workflow" => control::child(first, fields, report).map(Doing::Control),
         #[cfg(feature = "bench")]
         "echo" => nothing_more(first, report).then_some(Doing::Echo),
         _ => nothing_more(first, report).then_some(Doing::Noop),
     }
+}
+
+/// What a `run` or a `command` executes.
+pub fn program<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Program>> {
+    if field.name == "command" {
+        return command(field, report);
+    }
+    if field.value.items().is_some() {
+        let hint = "use `command:` for a list, or write one text";
+        expect::wrong(field, "text", Some(hint), report);
+        return None;
+    }
+    script(field, report)
 }
 
 fn no_action<'n>(task: Field<'n>, fields: &Fields<'n>, report: &mut Report) -> Option<Doing<'n>> {

@@ -2,16 +2,16 @@
 
 use super::super::code::Code;
 use super::super::control::{
-    Approval, Control, Decider, OnReject, OnSilence, OnTimeout, Sleep, WaitFor,
+    Approval, ChildOf, Control, Decider, OnReject, OnSilence, OnTimeout, Sleep, WaitFor,
 };
-use super::super::format::{APPROVAL, SLEEP, WAIT};
+use super::super::format::{APPROVAL, NOT_BESIDE_WORKFLOW, SLEEP, WAIT};
 use super::super::report::{Report, quoted};
 use super::super::tree::Field;
 use super::duration::{Zero, duration};
 use super::env::filled;
 use super::fields::Fields;
 use super::mention::Given;
-use super::{expect, template};
+use super::{expect, name, template};
 use crate::expr::Text;
 use crate::limits::{APPROVAL_BY_MAX, ENV_VALUE_BYTES_MAX, NAME_BYTES_MAX};
 use crate::time::{Span, Timestamp};
@@ -73,6 +73,36 @@ pub fn approval<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, C
         on_reject: on_reject.unwrap_or(Some(OnReject::Fail))?,
     };
     Some(Given { value: Control::Approval(Arc::new(approval)), mentions })
+}
+
+/// The name of another workflow, which may be deployed later. Its version stands beside it.
+pub fn child<'n>(
+    field: Field<'n>,
+    task: &Fields<'n>,
+    report: &mut Report,
+) -> Option<Given<'n, Control>> {
+    for given in task.iter().filter(|given| NOT_BESIDE_WORKFLOW.contains(&given.name)) {
+        let message = format!("`{}` does not go with `workflow`.", given.name);
+        report
+            .add(Code::BesideWorkflow, given.name_place, message)
+            .hint("say it in the tasks of the other workflow")
+            .related(field.name_place, "the task runs another workflow");
+    }
+    let version = task.get("version").map(|given| version(given, report));
+    let workflow = expect::text(field, report)?;
+    let good = name::check(workflow, "a workflow", field.place(), report);
+    let child = ChildOf {
+        workflow: workflow.into(),
+        version: version.unwrap_or(Some(None))?,
+        timeout: None,
+    };
+    good.then(|| Given { value: Control::Child(child), mentions: [].into() })
+}
+
+/// The outer `None` is a mistake.
+fn version(field: Field<'_>, report: &mut Report) -> Option<Option<u32>> {
+    let number = expect::integer(field, 1..=i64::from(u32::MAX), report)?;
+    Some(u32::try_from(number).ok())
 }
 
 /// The outer `None` is a mistake, the inner one for ever.

@@ -157,17 +157,19 @@ fn twice(item: Node<'_>) -> String {
     format!("The dependency on {} is given twice.", quoted(name))
 }
 
-/// `on_failure: run` makes every edge `finished`; another `when` beside it contradicts that.
-pub fn finish_all(written: &mut [Written], on_failure: Place, report: &mut Report) {
+/// `on_failure: run` and `always: true` make every edge `finished`; another `when` beside them
+/// contradicts that.
+pub fn finish_all(written: &mut [Written], (given, what): (Place, &str), report: &mut Report) {
     for Written { edge, when_place, .. } in written {
         if let Some(place) = when_place
             && edge.when != When::Finished
         {
-            let message = format!("`when: {}` contradicts `on_failure: run`.", edge.when.word());
+            let message = format!("`when: {}` contradicts `{what}`.", edge.when.word());
+            let hint = format!("`{what}` waits until every dependency is settled");
             report
                 .add(Code::WhenBesideOnFailure, *place, message)
-                .hint("`on_failure: run` waits until every dependency is settled: keep one of them")
-                .related(on_failure, "`on_failure: run` is given here");
+                .hint(format!("{hint}: keep one of them"))
+                .related(given, format!("`{what}` is given here"));
         }
         edge.when = When::Finished;
     }

@@ -65,6 +65,8 @@ pub struct Sight<'a, 'n> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     Task(TaskNo),
+    /// That of a task whose work is done: it sees what that put out.
+    Finalizer(TaskNo),
     Run,
 }
 
@@ -122,6 +124,10 @@ impl<'n> Sight<'_, 'n> {
 
     fn task(&self, name: &str, spot: &Spot<'_>, report: &mut Report) -> Option<TaskNo> {
         let known = self.numbers.get(name).copied();
+        if known.is_some_and(|no| self.of == Of::Finalizer(no)) {
+            // It is not above its task, and yet there.
+            return None;
+        }
         if let (Some(no), Of::Task(own)) = (known, self.of)
             && no == own
         {

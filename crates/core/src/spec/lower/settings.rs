@@ -2,7 +2,7 @@
 //! whole: maps are not merged, so that what a task says is all there is.
 
 use super::super::code::Code;
-use super::super::definition::{Cache, OnFailure, OnLost, OutputFrom, Retries};
+use super::super::definition::{Cache, OnFailure, OnLost, OutputFrom, Retries, Workspace};
 use super::super::format::{ACTIONS, CACHE, OWN_ONLY, TASK};
 use super::super::output::OutputSchema;
 use super::super::place::Place;
@@ -17,6 +17,7 @@ use super::label::labels;
 use super::mention::Given;
 use super::retries::retries;
 use super::size::size;
+use super::workspace::workspace;
 use super::{expect, template, tier};
 use crate::expr::{Expr, Text, Tree};
 use crate::json::Json;
@@ -33,7 +34,10 @@ pub struct Settings<'n> {
     pub description: Option<String>,
     pub labels: Option<BTreeMap<String, String>>,
     pub on_failure: Option<OnFailure>,
+    pub always: Option<bool>,
+    pub grace: Option<Span>,
     pub allow_failure: Option<bool>,
+    pub checkpoint: Option<bool>,
     pub condition: Option<Given<'n, Expr>>,
     pub input: Option<Given<'n, Tree>>,
     pub outputs: Option<OutputSchema>,
@@ -46,6 +50,7 @@ pub struct Settings<'n> {
     pub priority: Option<i32>,
     pub env: Option<Given<'n, Env>>,
     pub workdir: Option<Given<'n, Text>>,
+    pub workspace: Option<Given<'n, Workspace>>,
     pub output: Option<OutputFrom>,
     pub kill_grace: Option<Span>,
     pub log_bytes_max: Option<u64>,
@@ -59,7 +64,10 @@ impl<'n> Settings<'n> {
             description: self.description.or_else(|| default.description.clone()),
             labels: self.labels.or_else(|| default.labels.clone()),
             on_failure: self.on_failure.or(default.on_failure),
+            always: self.always,
+            grace: self.grace.or(default.grace),
             allow_failure: self.allow_failure.or(default.allow_failure),
+            checkpoint: self.checkpoint,
             condition: self.condition.or_else(|| default.condition.clone()),
             input: self.input.or_else(|| default.input.clone()),
             outputs: self.outputs.or_else(|| default.outputs.clone()),
@@ -72,6 +80,7 @@ impl<'n> Settings<'n> {
             priority: self.priority.or(default.priority),
             env: self.env.or_else(|| default.env.clone()),
             workdir: self.workdir.or_else(|| default.workdir.clone()),
+            workspace: self.workspace.or_else(|| default.workspace.clone()),
             output: self.output.or(default.output),
             kill_grace: self.kill_grace.or(default.kill_grace),
             log_bytes_max: self.log_bytes_max.or(default.log_bytes_max),
@@ -85,7 +94,7 @@ impl<'n> Settings<'n> {
     /// Drops what was found too large to be copied into every task.
     pub fn forget_copied(&mut self) {
         (self.env, self.labels, self.description, self.workdir) = (None, None, None, None);
-        (self.condition, self.input, self.cache) = (None, None, None);
+        (self.condition, self.input, self.cache, self.workspace) = (None, None, None, None);
     }
 
     /// How much its expressions read: each is looked at for each task.
@@ -96,6 +105,7 @@ impl<'n> Settings<'n> {
             self.cache.as_ref().map(|it| it.mentions.len()),
             self.env.as_ref().map(|it| it.mentions.len()),
             self.workdir.as_ref().map(|it| it.mentions.len()),
+            self.workspace.as_ref().map(|it| it.mentions.len()),
         ];
         counts.into_iter().flatten().sum()
     }
@@ -115,7 +125,10 @@ pub fn settings<'n>(
         description: get("description").and_then(|f| expect::text(f, report)).map(str::to_owned),
         labels: get("labels").and_then(|f| labels(f, report)),
         on_failure: get("on_failure").and_then(|f| expect::word(f, &on_failure, report)),
+        always: get("always").and_then(|f| expect::boolean(f, report)),
+        grace: get("grace").and_then(|f| duration(f, no_zero, report)),
         allow_failure: get("allow_failure").and_then(|f| expect::boolean(f, report)),
+        checkpoint: get("checkpoint").and_then(|f| expect::boolean(f, report)),
         condition: get("if").and_then(|f| template::expression(f, report)),
         input: get("input").and_then(|f| input(f, report)),
         outputs: get("outputs").and_then(|f| outputs(f, report)),
@@ -128,6 +141,7 @@ pub fn settings<'n>(
         priority: get("priority").and_then(|f| priority(f, report)),
         env: get("env").and_then(|f| env(f, report)),
         workdir: get("workdir").and_then(|f| workdir(f, report)),
+        workspace: get("workspace").and_then(|f| workspace(f, report)),
         output: get("output").and_then(|f| expect::word(f, &output, report)),
         kill_grace: get("kill_grace").and_then(|f| duration(f, Zero::Allowed, report)),
         log_bytes_max: get("log_limit").and_then(|f| size(f, 1..=LOG_BYTES_MAX, report)),
@@ -140,7 +154,7 @@ fn priority(field: Field<'_>, report: &mut Report) -> Option<i32> {
     expect::integer(field, -max..=max, report).and_then(|value| i32::try_from(value).ok())
 }
 
-fn workdir<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Text>> {
+pub fn workdir<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Text>> {
     filled(field, ENV_VALUE_BYTES_MAX, report)?;
     template::text(field, report)
 }
@@ -185,6 +199,8 @@ pub struct Defaults<'n> {
     pub settings: Settings<'n>,
     pub input_keys: InputKeys<'n>,
     pub on_failure: Option<Field<'n>>,
+    pub workspace: Option<Field<'n>>,
+    pub cache: Option<Field<'n>>,
 }
 
 pub fn defaults<'n>(
@@ -203,6 +219,8 @@ pub fn defaults<'n>(
         settings: settings(&fields, tiers, report),
         input_keys: fields.get("input").map(input_keys).unwrap_or_default(),
         on_failure: fields.get("on_failure"),
+        workspace: fields.get("workspace"),
+        cache: fields.get("cache"),
     })
 }
 

@@ -1,10 +1,13 @@
 //! One task: its own fields, then the defaults, then what this engine takes for granted.
 
 use super::super::code::Code;
+use super::super::control::{ChildOf, Control};
 use super::super::definition::{
-    Action, Artifacts, Edge, FanOut, OnFailure, OnLost, OutputFrom, Process, Program, Task,
+    Action, Always, Artifacts, Edge, FanOut, Finalize, OnFailure, OnLost, OutputFrom, Process,
+    Program, Task,
 };
 use super::super::format::{NO_EFFECT_ON_NOOP, NO_EFFECT_ON_WAITS, TASK};
+use super::super::place::Place;
 use super::super::report::{Report, quoted};
 use super::super::tree::Field;
 use super::action::{ACTION_HINT, Doing, action};
@@ -12,15 +15,17 @@ use super::artifacts::{Wanting, artifacts};
 use super::edges::{Numbers, Written, edges, finish_all};
 use super::fan::fan_out;
 use super::fields::Fields;
+use super::finalize;
 use super::mention::{Given, Inputs, Instance, Named, Of, Secrets, Sight};
 use super::settings::{Defaults, InputKeys, Settings, input_keys, settings};
-use super::{expect, name, retries, tier};
+use super::{expect, name, retries, tier, workspace};
 use crate::ids::TaskNo;
 use crate::json::Json;
 use crate::limits::{
-    KILL_GRACE_DEFAULT, LOG_BYTES_DEFAULT, START_TIMEOUT_DEFAULT, TIMEOUT_DEFAULT,
+    GRACE_DEFAULT, KILL_GRACE_DEFAULT, LOG_BYTES_DEFAULT, START_TIMEOUT_DEFAULT, TIMEOUT_DEFAULT,
 };
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What a task is read with.
 #[derive(Debug)]
@@ -66,22 +71,52 @@ pub fn task<'n>(
         .unwrap_or_default();
     let doing = action(field, &fields, report);
     let settings = settings(&fields, around.tiers, report).over(&around.defaults.settings);
-    let on_failure_field = fields.get("on_failure").or(around.defaults.on_failure);
-    if let (Some(OnFailure::Run), Some(given)) = (settings.on_failure, on_failure_field) {
-        finish_all(&mut written, given.place(), report);
+    if let Some(finally) = finally(&fields, &settings, around.defaults) {
+        finish_all(&mut written, finally, report);
     }
     warn(&fields, doing.as_ref(), &written, around, report);
+    warn_always(&fields, &settings, report);
+    if matches!(doing, None | Some(Doing::Process(_))) {
+        let get = |name, default| fields.get(name).or(default);
+        let beside = get("workspace", around.defaults.workspace);
+        workspace::check(beside, get("cache", around.defaults.cache), report);
+    }
     let (fan_out, mut named) = fan_out(&fields, around, settings.fan, report);
     let (artifacts, wanting) = left(&fields, around.numbers, &mut named, report);
+    let finalize = fields.get("finalize");
+    let workspace = settings.workspace.as_ref().map(|given| &given.value);
+    let finalize =
+        finalize.map(|given| finalize::finalize(given, (doing.as_ref(), workspace), report));
     let parts = Parts { doing: doing.as_ref(), settings: &settings, artifacts: &artifacts };
-    parts.check(&sight(no, &fields, around), &mut named, report);
+    let sight = sight(no, &fields, around);
+    parts.check(&sight, &mut named, report);
+    if let Some(Some(finalize)) = &finalize {
+        finalize.check(&sight, &mut named, report);
+    }
     let edges: Vec<Edge> = written.iter().map(|written| written.edge).collect();
     let reads = reads(&edges, &named);
-    let task = doing.filter(|_| good_name).map(|doing| {
-        let head = Head { name: field.name, edges, fan_out, reads };
+    // One that was refused is no reason to do without it.
+    let whole = good_name && !matches!(finalize, Some(None));
+    let finalize = finalize.flatten().map(|finalize| Arc::new(finalize.value));
+    let task = doing.filter(|_| whole).map(|doing| {
+        let head = Head { name: field.name, edges, fan_out, reads, finalize };
         assemble(head, doing, settings, artifacts.value)
     });
     Lowered { task, edges: written, named, wanting }
+}
+
+/// Where it says that it runs however the tasks before it ended, and in which words.
+fn finally<'n>(
+    fields: &Fields<'n>,
+    settings: &Settings<'n>,
+    defaults: &Defaults<'n>,
+) -> Option<(Place, &'static str)> {
+    if settings.always == Some(true) {
+        return Some((fields.get("always")?.place(), "always: true"));
+    }
+    let given = fields.get("on_failure").or(defaults.on_failure)?;
+    let runs = settings.on_failure == Some(OnFailure::Run);
+    runs.then(|| (given.place(), "on_failure: run"))
 }
 
 /// The files of a task, and those that it wants from others.
@@ -123,7 +158,7 @@ struct Parts<'p, 'n> {
 
 impl<'n> Parts<'_, 'n> {
     fn check(&self, sight: &Sight<'_, 'n>, named: &mut Vec<Named<'n>>, report: &mut Report) {
-        let Settings { condition, input, cache, env, workdir, .. } = self.settings;
+        let Settings { condition, input, cache, env, workdir, workspace, .. } = self.settings;
         let whole = match sight.instance {
             Instance::None => Instance::None,
             _ => Instance::Whole,
@@ -148,6 +183,7 @@ impl<'n> Parts<'_, 'n> {
             program,
             cache.as_ref().map(|cache| &cache.mentions),
             workdir.as_ref().map(|workdir| &workdir.mentions),
+            workspace.as_ref().map(|workspace| &workspace.mentions),
             Some(&self.artifacts.mentions),
         ];
         rest.into_iter().flatten().for_each(|mentions| sight.check(mentions, named, report));
@@ -175,6 +211,8 @@ fn warn(
 ) {
     match doing {
         Some(Doing::Noop) => return warn_no_effect(fields, ("noop", NO_EFFECT_ON_NOOP), report),
+        // What does not go with it was refused.
+        Some(Doing::Control(Given { value: Control::Child(_), .. })) => return,
         Some(Doing::Control(control)) => {
             let word = control.value.word();
             return warn_no_effect(fields, (word, NO_EFFECT_ON_WAITS), report);
@@ -207,6 +245,20 @@ fn warn_no_effect(fields: &Fields<'_>, (action, names): (&str, &[&str]), report:
     for field in fields.iter().filter(|field| names.contains(&field.name)) {
         let message = format!("`{}` has no effect on a `{action}` task.", field.name);
         report.add(Code::NoEffect, field.name_place, message).hint("leave it out");
+    }
+}
+
+/// `grace` is the time of `always` tasks; these run whatever `on_failure` says.
+fn warn_always(fields: &Fields<'_>, settings: &Settings<'_>, report: &mut Report) {
+    let is_always = settings.always == Some(true);
+    if let Some(grace) = fields.get("grace").filter(|_| !is_always) {
+        let message = "`grace` has no effect without `always: true`.";
+        report.add(Code::NoEffect, grace.name_place, message).hint("leave it out");
+    }
+    let skips = settings.on_failure == Some(OnFailure::Skip);
+    if let Some(skip) = fields.get("on_failure").filter(|_| is_always && skips) {
+        let message = "`on_failure: skip` has no effect beside `always: true`.";
+        report.add(Code::NoEffect, skip.name_place, message).hint("leave it out");
     }
 }
 
@@ -248,27 +300,35 @@ struct Head<'n> {
     edges: Vec<Edge>,
     fan_out: Option<FanOut>,
     reads: Vec<TaskNo>,
+    finalize: Option<Arc<Finalize>>,
 }
 
 fn assemble(head: Head<'_>, doing: Doing<'_>, given: Settings<'_>, artifacts: Artifacts) -> Task {
-    let input = given.input.as_ref().map(|input| input.value.clone());
+    let (input, always) = (given.input.as_ref(), always(&given));
     let mut task = Task {
         name: head.name.into(),
         description: given.description.clone(),
         labels: given.labels.clone().unwrap_or_default(),
         action: Action::Noop,
         depends_on: head.edges,
-        on_failure: given.on_failure.unwrap_or(OnFailure::Skip),
+        on_failure: match always {
+            Some(_) => OnFailure::Run,
+            None => given.on_failure.unwrap_or(OnFailure::Skip),
+        },
+        always,
         allow_failure: given.allow_failure.unwrap_or(false),
+        checkpoint: given.checkpoint.unwrap_or(false),
         // One that is always true is none: nothing has to be worked out for it.
         condition: given
             .condition
             .as_ref()
-            .map(|condition| condition.value.clone())
-            .filter(|condition| condition.source() != "true"),
-        input: input.unwrap_or_else(|| Json::empty_object().into()),
+            .map(|it| it.value.clone())
+            .filter(|it| it.source() != "true"),
+        input: input.map_or_else(|| Json::empty_object().into(), |it| it.value.clone()),
         outputs: given.outputs.clone(),
         cache: None,
+        finalize: None,
+        workspace: None,
         retries: retries::none(),
         on_lost: OnLost::Retry,
         timeout: TIMEOUT_DEFAULT,
@@ -281,6 +341,12 @@ fn assemble(head: Head<'_>, doing: Doing<'_>, given: Settings<'_>, artifacts: Ar
     // Nothing more applies to a noop.
     let program = match doing {
         Doing::Noop => return task,
+        Doing::Control(Given { value: Control::Child(child), .. }) => {
+            let child = ChildOf { timeout: given.timeout, ..child };
+            task.action = Action::Control(Control::Child(child));
+            task.retries = given.retries.clone().unwrap_or(task.retries);
+            return task;
+        }
         Doing::Control(control) => {
             task.action = Action::Control(control.value);
             return task;
@@ -289,7 +355,9 @@ fn assemble(head: Head<'_>, doing: Doing<'_>, given: Settings<'_>, artifacts: Ar
         Doing::Echo => None,
         Doing::Process(program) => Some(program.value),
     };
+    task.finalize = head.finalize;
     task.cache = given.cache.as_ref().map(|cache| cache.value.clone());
+    task.workspace = given.workspace.as_ref().map(|workspace| workspace.value.clone());
     task.retries = given.retries.clone().unwrap_or(task.retries);
     task.on_lost = given.on_lost.unwrap_or(task.on_lost);
     task.timeout = given.timeout.unwrap_or(task.timeout);
@@ -304,6 +372,11 @@ fn assemble(head: Head<'_>, doing: Doing<'_>, given: Settings<'_>, artifacts: Ar
         None => Action::Noop,
     };
     task
+}
+
+fn always(given: &Settings<'_>) -> Option<Always> {
+    let always = given.always.filter(|always| *always);
+    always.map(|_| Always { grace: given.grace.unwrap_or(GRACE_DEFAULT) })
 }
 
 fn process(program: Program, given: Settings<'_>, artifacts: Artifacts) -> Process {

@@ -61,11 +61,15 @@ fn a_task_takes_its_defaults_from_the_limits() {
         }),
         depends_on: Vec::new(),
         on_failure: OnFailure::Skip,
+        always: None,
         allow_failure: false,
+        checkpoint: false,
         condition: None,
         input: crate::json::Json::empty_object().into(),
         outputs: None,
         cache: None,
+        finalize: None,
+        workspace: None,
         retries: Retries {
             max: 0,
             delay: Span::from_secs(1),
@@ -180,6 +184,7 @@ fn dependencies_in_all_their_spellings() {
     assert_eq!(edges("depends_on: [{task: y, when: completed}]"), ["1:completed"]);
     assert_eq!(edges("depends_on: []"), [""; 0]);
     assert_eq!(edges("depends_on: [x, y], on_failure: run"), ["0:finished", "1:finished"]);
+    assert_eq!(edges("depends_on: [x, y], always: true"), ["0:finished", "1:finished"]);
     let both = "depends_on: [{task: x, when: finished}], on_failure: run";
     assert_eq!(edges(both), ["0:finished"]);
 }
@@ -338,4 +343,21 @@ fn bounds_that_cannot_be_are_refused() {
         let found = found.expect_err(fields);
         assert!(shown(&found).contains(says), "{fields}: {}", shown(&found));
     }
+}
+
+#[test]
+fn what_runs_always_is_a_finally_with_a_grace() {
+    let grace = |fields: &str| task(fields).always.map(|always| always.grace);
+    assert_eq!(grace("run: x"), None);
+    assert_eq!(grace("run: x\nalways: false\non_failure: run"), None);
+    assert_eq!(grace("run: x\nalways: true"), Some(Span::from_secs(300)));
+    assert_eq!(grace("noop: {}\nalways: true\ngrace: 30s"), Some(Span::from_secs(30)));
+    assert_eq!(task("run: x\nalways: true").on_failure, OnFailure::Run);
+    let text = "name: w\ndefaults: {grace: 1m}\ntasks: {a: {run: x}, b: {run: x, always: true}}";
+    let tasks = definition(text).tasks;
+    assert_eq!(
+        (tasks[0].always, tasks[1].always.map(|it| it.grace)),
+        (None, Some(Span::from_secs(60)))
+    );
+    assert!(task("run: x\ncheckpoint: true").checkpoint);
 }

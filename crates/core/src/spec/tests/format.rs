@@ -25,11 +25,12 @@ fn is_expressible(found: &Diagnostic) -> bool {
         | Code::Cycle
         | Code::NotAbove
         | Code::BadArtifact
+        | Code::NothingToFinalize
         | Code::BadExpression
         | Code::UnknownReference
         | Code::ShellTemplate
         | Code::UnknownTier => false,
-        Code::OutOfRange | Code::BadText if is_fan(found) => false,
+        Code::OutOfRange | Code::BadText | Code::WrongType if is_fan(found) => false,
         Code::RetryConflict => !found.path.ends_with("/max_delay"),
         // How long a duration or how large a size is: they are text.
         Code::OutOfRange => !found.message.contains("longer than 0") && !is_text(found),
@@ -37,6 +38,7 @@ fn is_expressible(found: &Diagnostic) -> bool {
         Code::BadText => !found.path.ends_with("/input"),
         Code::DefaultsTooLarge
         | Code::BadSchema
+        | Code::BesideWorkspace
         | Code::SchemaReference
         | Code::BadDefault
         | Code::SchemaTooLarge => false,
@@ -99,7 +101,8 @@ fn every_field_is_described_and_every_example_and_default_is_accepted() {
         for value in values_of("task", entry) {
             let mut task = json!({ entry.name: value });
             if !format::ACTIONS.contains(&entry.name) {
-                task["run"] = json!("x");
+                let action = if entry.name == "version" { "workflow" } else { "run" };
+                task[action] = json!("x");
             }
             assert!(check(&with_task(&task), &validator), "{task}");
         }
@@ -207,7 +210,10 @@ fn rules_that_a_schema_can_express_are_in_it() {
         json!({ "run": "x", "artifacts": { "out": ["a", "a"] } }),
         json!({ "run": "x", "artifacts": { "out": "a" } }),
         json!({ "run": "x", "outputs": 5 }),
-        json!({ "run": "x", "always": true }),
+        json!({ "run": "x", "failover": "before_send" }),
+        json!({ "run": "x", "always": "yes" }),
+        json!({ "run": "x", "always": true, "grace": "0s" }),
+        json!({ "run": "x", "checkpoint": 1 }),
     ] {
         assert!(refused(&with_task(&fields)), "{fields}");
     }
@@ -219,6 +225,8 @@ fn rules_that_a_schema_can_express_are_in_it() {
         ("timeout", json!("0s")),
         ("defaults", json!({ "run": "x" })),
         ("defaults", json!({ "depends_on": [] })),
+        ("defaults", json!({ "always": true })),
+        ("defaults", json!({ "checkpoint": true })),
         ("tasks", json!({})),
         ("tasks", json!({ "item": { "noop": {} } })),
         ("input", json!([])),
@@ -271,6 +279,9 @@ fn rules_at_the_border_are_the_same() {
     assert!(takes(
         json!({ "run": "x", "on_failure": "run", "depends_on": [{ "task": "a", "when": "finished" }] })
     ));
+    let always = |when: &str| json!({ "run": "x", "always": true, "depends_on": [{ "task": "a", "when": when }] });
+    assert!(!takes(always("merged")));
+    assert!(takes(always("finished")));
     let mut by_default =
         with_task(&json!({ "run": "x", "depends_on": [{ "task": "a", "when": "failed" }] }));
     assert!(check(&by_default, &validator));

@@ -22,7 +22,7 @@ tasks:
   h: { run: x, retries: { max: 1, on: [exit], except: [exit] } }
   i: { run: x, env: { 1A: x, MAINSPRING_RUN: y } }
   l: { run: "echo ${{ x }}" }
-  m: { workflow: x }
+  m: { service: x }
   m: { noop: {} }
 "#;
     let expected = [
@@ -92,9 +92,9 @@ fn unknown_and_later_fields() {
         &["E101 1:1 `retires` is not a field of a task. (did you mean `retries`?)"],
     );
     check(
-        "always: true",
+        "failover: before_send",
         &[
-            "E102 1:1 `always` is not supported by this version. (take it out: it is kept for a later version)",
+            "E102 1:1 `failover` is not supported by this version. (take it out: it is kept for a later version)",
         ],
     );
     check(
@@ -128,6 +128,26 @@ fn dependencies() {
             "E209 2:30 `when: merged` contradicts `on_failure: run`. (`on_failure: run` waits until every dependency is settled: keep one of them)",
         ],
     );
+    check(
+        "always: true\ndepends_on: [{task: z, when: started}]",
+        &[
+            "E209 2:30 `when: started` contradicts `always: true`. (`always: true` waits until every dependency is settled: keep one of them)",
+        ],
+    );
+    check("always: true\ndepends_on: [{task: z, when: finished}]", &[]);
+}
+
+#[test]
+fn what_runs_always() {
+    check("always: yes", &["E104 1:9 `always` must be true or false, not text. (write `true`)"]);
+    check("always: true\ngrace: 30s", &[]);
+    check("grace: 30s", &["W002 1:1 `grace` has no effect without `always: true`. (leave it out)"]);
+    check(
+        "always: true\non_failure: skip",
+        &["W002 2:1 `on_failure: skip` has no effect beside `always: true`. (leave it out)"],
+    );
+    check("always: false\non_failure: skip", &[]);
+    check("checkpoint: 1", &["E104 1:13 `checkpoint` must be true or false, not a number."]);
 }
 
 #[test]

@@ -74,6 +74,39 @@ fn an_approval_says_who_may_decide_and_what_follows() {
 }
 
 #[test]
+fn a_child_run_is_of_a_workflow_that_may_come_later() {
+    let Control::Child(child) = control("workflow: convert-one") else { panic!("a child") };
+    assert_eq!((&*child.workflow, child.version, child.timeout), ("convert-one", None, None));
+    let text = "workflow: convert-one, version: 3, timeout: 5m, retries: 2, input: { day: x }";
+    let Control::Child(child) = control(text) else { panic!("a child") };
+    assert_eq!((child.version, child.timeout), (Some(3), Some(Span::from_secs(300))));
+    let parsed = spec::parse(
+        "name: w\ndefaults: { timeout: 10m, retries: 4 }\ntasks: { a: { workflow: w } }\n",
+        &spec::Context::STORED,
+    );
+    let task = parsed.expect("it may run itself").definition.tasks[0].clone();
+    assert_eq!(task.retries.max, 4);
+    let Some(Control::Child(child)) = task.control() else { panic!("a child") };
+    assert_eq!(child.timeout, Some(Span::from_secs(600)));
+}
+
+#[test]
+fn what_does_not_go_with_a_child_run_is_refused_with_its_place() {
+    let found = told("name: w\ntasks:\n  a: { workflow: x, env: { A: b }, tier: gpu }\n");
+    assert!(found.contains("E217 3:21 `env` does not go with `workflow`"), "{found}");
+    assert!(found.contains("in the tasks of the other workflow"), "{found}");
+    wrong("workflow: x, outputs: { type: object }", "E217");
+    wrong("workflow: 5", "must be text");
+    wrong("workflow: 'a b'", "is not allowed");
+    wrong("workflow: '${{ input.which }}'", "template");
+    wrong("workflow: x, version: 0", "E109");
+    wrong("workflow: x, version: '3'", "E104");
+    wrong("run: x, version: 3", "`version` does not go with `run`");
+    wrong("workflow: x, run: y", "A task does one thing");
+    wrong("workflow: x, input: { day: '${{ tasks.b.output }}' }", "b");
+}
+
+#[test]
 fn what_has_no_effect_on_a_wait_is_told() {
     let told = told("name: w\ntasks:\n  a: { sleep: 5s, retries: 2, timeout: 1h, tier: gpu }\n");
     assert!(told.contains("`retries` has no effect on a `sleep` task"), "{told}");

@@ -211,3 +211,11 @@ fn a_child_passes_a_group_that_an_ancestor_holds() {
     assert_eq!(held("x"), None);
     assert_eq!(held("y"), Some("y".to_owned()));
 }
+
+#[test]
+fn nothing_runs_always_in_a_run_that_was_not_let_in() {
+    let mut stage = Stage::new("@max_active=1\na\nc always=30: a");
+    let second = trigger(&mut stage, 0, None).expect("accepted");
+    order(&mut stage, second, Verb::Cancel).expect("cancelled");
+    assert_eq!(status(&stage, second), None, "it has ended at once");
+}

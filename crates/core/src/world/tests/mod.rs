@@ -1,13 +1,19 @@
 //! Worlds played by hand: a sketch, a script, and what is shown at the end.
 
 mod stage;
+mod family;
 mod edges;
 mod endings;
 mod fans;
+mod finals;
 mod trouble;
 mod holds;
 mod waits;
+mod children;
 mod cancels;
+mod always;
+mod checkpoints;
+mod explains;
 mod retries;
 mod reruns;
 mod additions;

@@ -7,6 +7,7 @@ use crate::evaluate::{self, Outputs, OutputsError};
 use crate::ids::{RunId, RunKey, SchedulerId, TaskNo, TaskRef, Ticket};
 use crate::json::Json;
 use crate::kernel::fact::Fact;
+use crate::kernel::finalizer::Step;
 use crate::kernel::group::Group;
 use crate::kernel::ledger::LedgerRow;
 use crate::kernel::limit::{LimitRow, LimitSetting, Source};
@@ -195,7 +196,11 @@ impl Stage {
             }
             Change::NewAttempt(_, past) => {
                 let name = shown(&self.definition, past.task);
-                self.history.push(format!("{name}#{}", past.attempt.number));
+                let step = match past.step {
+                    Step::Work => "",
+                    Step::Finalize => " finalize",
+                };
+                self.history.push(format!("{name}#{}{step}", past.attempt.number));
             }
             Change::PutLimit(row) => drop(self.set.insert(Arc::clone(&row.name), row.clone())),
             Change::PutLedger(row) => {
@@ -209,7 +214,8 @@ impl Stage {
         let name = |task: TaskRef| shown(&self.definition, task);
         match effect {
             Effect::Start(start) => {
-                self.said.push(format!("start {}", name(start.ticket.task)));
+                let what = if start.finalizes.is_some() { "land" } else { "start" };
+                self.said.push(format!("{what} {}", name(start.ticket.task)));
                 let launch = start.render(&Shelf(&self.instances)).expect("all is at hand");
                 self.told.insert(start.ticket.task, launch.input);
                 self.live.insert(start.ticket.task, start.ticket);
@@ -444,6 +450,10 @@ impl Outputs for Shelf<'_> {
         Ok(Output::Inline(json))
     }
 
+    fn workflow(&self, _: &Arc<str>, _: Option<u32>) -> Result<Prefetched, OutputsError> {
+        Ok(Prefetched::default())
+    }
+
     /// Two at a time.
     fn instances(
         &self,
@@ -452,7 +462,7 @@ impl Outputs for Shelf<'_> {
         from: u32,
     ) -> Result<Vec<(u32, Output)>, OutputsError> {
         let rows = self.0.values().filter(|row| row.task.no == task);
-        let found = rows.filter_map(|row| Some((row.task.index?, row.output.clone()?)));
+        let found = rows.filter_map(|row| Some((row.task.index?, row.readable_output().cloned()?)));
         Ok(found.filter(|(index, _)| *index >= from).take(2).collect())
     }
 }

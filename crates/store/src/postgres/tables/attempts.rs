@@ -6,6 +6,7 @@ use crate::postgres::fault::Fault;
 use crate::postgres::session::{Session, Step};
 use crate::postgres::text;
 use mainspring_core::ids::{AttemptId, RunKey, TaskNo, TaskRef};
+use mainspring_core::kernel::finalizer::Step as Role;
 use mainspring_core::kernel::row::{Attempt, AttemptEnd, AttemptRow};
 use mainspring_core::output::Output;
 use std::borrow::Cow;
@@ -14,17 +15,17 @@ use tokio_postgres::Row;
 /// History is append-only: should an attempt come again, the first word on it stands.
 const INSERT: &str = "
     insert into attempts (run, no, ix, number, id, dispatched_at, started_at, finished_at,
-                          ending, ending_detail, output)
+                          ending, ending_detail, output, role)
     select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::uuid[],
                          $6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::text[],
-                         $11::text[])
+                         $11::text[], $12::text[])
     on conflict do nothing";
 
 /// What `read` takes, in its order.
 macro_rules! columns {
     () => {
         "run, no, ix, number, id, dispatched_at, started_at, finished_at, ending,
-         ending_detail, output"
+         ending_detail, output, role"
     };
 }
 
@@ -49,6 +50,7 @@ pub(in crate::postgres) fn insert<'a>(rows: &'a [(RunKey, &'a AttemptRow)]) -> S
         .and(|(_, row)| row.attempt.end.as_ref().map(end_word))
         .and(|(_, row)| row.attempt.end.as_ref().and_then(end_detail))
         .and(|(_, row)| row.output.as_ref().map(Output::to_text))
+        .and(|(_, row)| row.step.word())
         .params();
     Step { sql: INSERT, params }
 }
@@ -88,7 +90,12 @@ pub(super) fn read(row: &Row) -> Result<AttemptRow, Fault> {
             end: read_end(&mut cells)?,
         },
         output: cells.maybe_output()?,
+        step: cells.word(role)?,
     })
+}
+
+fn role(word: &str) -> Option<Role> {
+    Role::ALL.iter().copied().find(|role| role.word() == word)
 }
 
 /// No column of a key is null: a plain task has the index -1.

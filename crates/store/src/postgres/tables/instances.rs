@@ -21,13 +21,14 @@ const LIST: &str = concat!(
 );
 const ONE: &str =
     concat!("select ", columns!(), " from tasks where run = $1 and no = $2 and ix = $3");
-/// Sizes are known without the outputs: what the page has no room for is never fetched.
+/// Of work that was done and did not land nobody reads what it put out. Sizes are known without the outputs: what the page has no room for is never fetched.
 const OUTPUTS: &str = "
     select run, no, ix, output from (
         select page.*, sum(octet_length(output)) over (order by ix rows unbounded preceding)
                        - octet_length(output) as bytes_before
         from (select run, no, ix, output from tasks
               where run = $1 and no = $2 and ix >= $3 and output is not null
+                and fact not in ('failed', 'cancelled')
               order by ix limit $4) page) sized
     where bytes_before < $5";
 

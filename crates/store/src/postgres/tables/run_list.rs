@@ -52,8 +52,17 @@ const UNSUCCESSFUL: &str = "status in ('failed', 'cancelled')";
 /// The conditions on the status for each walk: that of a partial index, then the statuses that
 /// are asked for. No conditions: every status.
 fn conditions(query: &RunsQuery) -> Vec<Vec<String>> {
+    let in_words = |statuses: &[RunStatus]| {
+        let words: Vec<String> =
+            statuses.iter().map(|status| format!("'{}'", status.word())).collect();
+        format!("status in ({})", words.join(", "))
+    };
     if query.statuses.is_empty() {
         return vec![Vec::new()];
+    }
+    // Children are few, and have an index of their own.
+    if query.parent.is_some() {
+        return vec![vec![in_words(&query.statuses)]];
     }
     let is_unfinished = |status: &&RunStatus| !status.is_final();
     let is_success = |status: &&RunStatus| **status == RunStatus::Success;
@@ -90,6 +99,9 @@ impl<'a> Walk<'a> {
             params.push(value);
             format!("${}", params.len())
         };
+        if let Some(parent) = &query.parent {
+            conditions.push(format!("parent = {}", next(Box::new(uuid(parent.as_bytes())))));
+        }
         if let Some(workflow) = &query.workflow {
             conditions.push(format!("workflow = {}", next(Box::new(text::encode(workflow)))));
         }

@@ -1,6 +1,7 @@
 //! Runs: what is said of them once, and what changes while they live.
 
 use super::tasks::{named, read_hold};
+use crate::parent::ParentTask;
 use crate::postgres::cells::Cells;
 use crate::postgres::columns::{Columns, count, number, structure, uuid};
 use crate::postgres::fault::Fault;
@@ -8,7 +9,7 @@ use crate::postgres::session::{Session, Step};
 use crate::postgres::text;
 use mainspring_core::ids::{RunId, RunKey, SchedulerId};
 use mainspring_core::kernel::row::{
-    CancelCause, Counts, RunError, RunHead, RunKind, RunProgress, RunStatus,
+    CancelCause, Counts, Parent, RunError, RunHead, RunKind, RunProgress, RunStatus,
 };
 use mainspring_core::output::Output;
 use std::borrow::Cow;
@@ -23,17 +24,17 @@ const INSERT: &str = "
     insert into runs (key, status, held_by, held_at, cancel, owner, stamp, started_at,
                       opened_at, finished_at, error, output, tasks_total, tasks_live,
                       tasks_success, tasks_failed, tasks_cancelled, tasks_skipped,
-                      tasks_waiting, signals, additions, id, workflow, version, kind, input, labels,
-                      priority, triggered_by, workdir, parent, group_key, created_at,
-                      retry_of)
+                      tasks_waiting, tasks_worker_done, signals, additions, alone_since, id, workflow,
+                      version, kind, input, labels, priority, triggered_by, workdir, parent,
+                      group_key, created_at, retry_of, parent_task)
     select * from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[],
                          $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[],
                          $11::text[], $12::text[], $13::bigint[], $14::bigint[],
                          $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[],
-                         $19::bigint[], $20::bigint[], $21::bigint[],
-                         $22::uuid[], $23::text[], $24::bigint[], $25::text[], $26::text[],
-                         $27::text[], $28::integer[], $29::text[], $30::text[], $31::uuid[],
-                         $32::text[], $33::bigint[], $34::uuid[])";
+                         $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[],
+                         $23::bigint[], $24::uuid[], $25::text[], $26::bigint[], $27::text[],
+                         $28::text[], $29::text[], $30::integer[], $31::text[], $32::text[],
+                         $33::uuid[], $34::text[], $35::bigint[], $36::uuid[], $37::text[])";
 const INSERT_INPUT: &str = "
     insert into inputs (run, input) select * from unnest($1::bigint[], $2::text[])";
 /// Looks up the place of each row by its key and updates by place: a plan that no statistics
@@ -45,17 +46,19 @@ const PUT: &str = "
             opened_at = t.opened_at, finished_at = t.finished_at, error = t.error,
             output = t.output, tasks_total = t.total, tasks_live = t.live, tasks_success = t.success,
             tasks_failed = t.failed, tasks_cancelled = t.cancelled, tasks_skipped = t.skipped,
-            tasks_waiting = t.waiting, signals = t.signals, additions = t.additions
+            tasks_waiting = t.waiting, tasks_worker_done = t.worker_done, signals = t.signals,
+            additions = t.additions, alone_since = t.alone_since
         from (
             select u.*, (select known.ctid from runs known where known.key = u.key) as place
             from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[],
                         $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[],
                         $11::text[], $12::text[], $13::bigint[], $14::bigint[],
                         $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[],
-                        $19::bigint[], $20::bigint[], $21::bigint[])
+                        $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[],
+                        $23::bigint[])
                  as u(key, status, held_by, held_at, cancel, owner, stamp, started_at,
                       opened_at, finished_at, error, output, total, live, success, failed,
-                      cancelled, skipped, waiting, signals, additions)
+                      cancelled, skipped, waiting, worker_done, signals, additions, alone_since)
             offset 0) t
         where runs.ctid = t.place
         returning 1)
@@ -85,10 +88,11 @@ macro_rules! columns {
     () => {
         "key, id, workflow, version, kind,
          coalesce(input, (select input from inputs where run = key)) as input,
-         labels, priority, triggered_by, workdir, parent, group_key, created_at, retry_of, status,
+         labels, priority, triggered_by, workdir, parent, parent_task, group_key, created_at, retry_of, status,
          held_by, held_at, cancel, (select id from schedulers where ordinal = owner) as owner, stamp, started_at,
          opened_at, finished_at, error, output, tasks_total, tasks_live, tasks_success,
-         tasks_failed, tasks_cancelled, tasks_skipped, tasks_waiting, signals, additions"
+         tasks_failed, tasks_cancelled, tasks_skipped, tasks_waiting, tasks_worker_done,
+         signals, additions, alone_since"
     };
 }
 pub(super) use columns;
@@ -110,7 +114,7 @@ pub(in crate::postgres) struct Owned<'a, Run> {
     pub owner: i64,
 }
 
-/// Parameters 1 to 21.
+/// Parameters 1 to 22.
 fn progress<'r, 'a, Run>(
     rows: &'r [Owned<'a, Run>],
     key: impl Fn(&Run) -> RunKey,
@@ -136,8 +140,10 @@ fn progress<'r, 'a, Run>(
         .and(|row| i64::from(counts(row).cancelled))
         .and(|row| i64::from(counts(row).skipped))
         .and(|row| i64::from(counts(row).waiting))
+        .and(|row| i64::from(counts(row).worker_done))
         .and(|row| i64::from(row.progress.signals))
         .and(|row| i64::from(row.progress.additions))
+        .and(|row| row.progress.alone_since.map(|at| at.0))
 }
 
 pub(in crate::postgres) fn insert<'a>(rows: &'a [Owned<'a, &'a RunHead>]) -> Step<'a> {
@@ -151,10 +157,11 @@ pub(in crate::postgres) fn insert<'a>(rows: &'a [Owned<'a, &'a RunHead>]) -> Ste
         .and(|row| row.run.priority)
         .text(|row| &row.run.triggered_by)
         .text(|row| &row.run.workdir)
-        .and(|row| row.run.parent.as_ref().map(|parent| uuid(parent.as_bytes())))
+        .and(|row| row.run.parent.as_ref().map(|parent| uuid(parent.run.as_bytes())))
         .maybe_text(|row| row.run.group.as_deref())
         .and(|row| row.run.created_at.0)
         .and(|row| row.run.retry_of.as_ref().map(|of| uuid(of.as_bytes())))
+        .and(|row| row.run.parent.as_ref().map(|parent| structure(&ParentTask::of(parent))))
         .params();
     Step { sql: INSERT, params }
 }
@@ -270,11 +277,21 @@ fn read_head(cells: &mut Cells<'_>) -> Result<RunHead, Fault> {
         priority: cells.take()?,
         triggered_by: cells.text()?,
         workdir: cells.text()?,
-        parent: cells.maybe_id()?.map(RunId::from_bytes),
+        parent: read_parent(cells)?,
         group: cells.maybe_text()?.map(Into::into),
         created_at: cells.time()?,
         retry_of: cells.maybe_id()?.map(RunId::from_bytes),
     })
+}
+
+fn read_parent(cells: &mut Cells<'_>) -> Result<Option<Box<Parent>>, Fault> {
+    let run = cells.maybe_id()?.map(RunId::from_bytes);
+    let task = cells.maybe_structure::<ParentTask>()?;
+    match (run, task) {
+        (None, None) => Ok(None),
+        (Some(run), Some(task)) => Ok(Some(Box::new(task.in_run(run)))),
+        _ => Err(cells.contradiction("a parent and its task go together")),
+    }
 }
 
 fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
@@ -282,6 +299,7 @@ fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
         status: cells.word(|word| named(RunStatus::ALL, RunStatus::word, word))?,
         hold: read_hold(cells)?,
         cancel: cells.maybe_structure::<CancelCause>()?,
+        alone_since: None,
         owner: SchedulerId::from_bytes(cells.id()?),
         stamp: cells.number()?,
         started_at: cells.maybe_time()?,
@@ -299,9 +317,11 @@ fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
             cancelled: cells.number()?,
             skipped: cells.number()?,
             waiting: cells.number()?,
+            worker_done: cells.number()?,
         },
     };
     (progress.signals, progress.additions) = (cells.number()?, cells.number()?);
+    progress.alone_since = cells.maybe_time()?;
     Ok(progress)
 }
 

@@ -15,19 +15,18 @@ use mainspring_core::time::Span;
 use std::borrow::Cow;
 use tokio_postgres::Row;
 
-/// Whole rows: what is not named (a finalizer's state) stays as it is. Written through the key's
-/// index whatever the planner believes, which an update with a join is not.
+/// Whole rows. Written through the key's index whatever the planner believes, which an update with a join is not.
 const PUT: &str = "
     insert into tasks (run, no, ix, fact, until, attempts, attempt_number, attempt_id,
                        dispatched_at, started_at, finished_at, ending, ending_detail, tries,
                        losses, refusals, refused_for, ever_started, held_by, held_at,
-                       stopping, cancelled, settled_at, output, group_state, wait)
+                       stopping, cancelled, settled_at, output, group_state, wait, finalizer)
     select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[],
                          $6::bigint[], $7::bigint[], $8::uuid[], $9::bigint[], $10::bigint[],
                          $11::bigint[], $12::text[], $13::text[], $14::bigint[], $15::bigint[],
                          $16::bigint[], $17::bigint[], $18::boolean[], $19::text[],
                          $20::bigint[], $21::text[], $22::text[], $23::bigint[], $24::text[],
-                         $25::text[], $26::text[])
+                         $25::text[], $26::text[], $27::text[])
     on conflict (run, no, ix) do update set
         fact = excluded.fact, until = excluded.until, attempts = excluded.attempts,
         attempt_number = excluded.attempt_number, attempt_id = excluded.attempt_id,
@@ -39,7 +38,7 @@ const PUT: &str = "
         held_by = excluded.held_by, held_at = excluded.held_at, stopping = excluded.stopping,
         cancelled = excluded.cancelled, settled_at = excluded.settled_at,
         output = excluded.output, group_state = excluded.group_state,
-        wait = excluded.wait";
+        wait = excluded.wait, finalizer = excluded.finalizer";
 
 /// What `read` takes, in its order.
 macro_rules! columns {
@@ -52,7 +51,7 @@ macro_rules! columns {
              started_at, finished_at, ending, ending_detail, tries, losses, refusals, refused_for,
              ever_started, held_by, held_at, stopping, cancelled, settled_at, ",
             $output,
-            ", group_state, wait"
+            ", group_state, wait, finalizer"
         )
     };
 }
@@ -155,6 +154,7 @@ pub(in crate::postgres) fn put<'a>(rows: &'a [(RunKey, &'a TaskRow)]) -> Step<'a
         .and(|(_, row)| row.output.as_ref().map(Output::to_text))
         .and(|(_, row)| row.group.as_ref().map(structure))
         .and(|(_, row)| row.wait.as_ref().map(structure))
+        .and(|(_, row)| row.finalizer.as_ref().map(structure))
         .params();
     Step { sql: PUT, params }
 }
@@ -258,6 +258,7 @@ pub(super) fn read(row: &Row) -> Result<TaskRow, Fault> {
         error,
         group: cells.maybe_structure()?,
         wait: cells.maybe_structure()?,
+        finalizer: cells.maybe_structure()?,
     })
 }
 

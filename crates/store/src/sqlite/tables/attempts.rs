@@ -5,6 +5,7 @@ use crate::sqlite::cells::Cells;
 use crate::sqlite::fault::Fault;
 use mainspring_core::error::TaskError;
 use mainspring_core::ids::{AttemptId, RunKey, TaskNo, TaskRef};
+use mainspring_core::kernel::finalizer::Step;
 use mainspring_core::kernel::row::{Attempt, AttemptEnd, AttemptRow};
 use mainspring_core::output::Output;
 use rusqlite::{Connection, Row, Rows, params};
@@ -13,15 +14,15 @@ use std::borrow::Cow;
 /// History is append-only: should an attempt come again, the first word on it stands.
 pub(super) const INSERT: &str = "
     insert into attempts (run, no, ix, number, id, dispatched_at, started_at, finished_at,
-                          ending, ending_detail, output)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                          ending, ending_detail, output, role)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
     on conflict do nothing";
 
 /// What `read` takes, in its order.
 macro_rules! columns {
     () => {
         "run, no, ix, number, id, dispatched_at, started_at, finished_at, ending,
-         ending_detail, output"
+         ending_detail, output, role"
     };
 }
 
@@ -38,7 +39,7 @@ pub(in crate::sqlite) fn insert(
     rows: &[(RunKey, &AttemptRow)],
 ) -> Result<(), Fault> {
     let mut statement = conn.prepare_cached(INSERT)?;
-    for (run, AttemptRow { task, attempt, output }) in rows {
+    for (run, AttemptRow { task, step, attempt, output }) in rows {
         let ending = attempt.end.as_ref().map(Ending::of);
         statement.execute(params![
             run.0,
@@ -52,6 +53,7 @@ pub(in crate::sqlite) fn insert(
             ending.as_ref().map(|ending| ending.word),
             ending.as_ref().and_then(|ending| ending.detail.as_deref()),
             output.as_ref().map(Output::to_text),
+            step.word(),
         ])?;
     }
     Ok(())
@@ -82,8 +84,9 @@ fn read_all(mut rows: Rows<'_>) -> Result<Vec<AttemptRow>, Fault> {
 fn read(row: &Row<'_>) -> Result<AttemptRow, Fault> {
     let mut cells = Cells::of(row, "attempts", 5);
     let _run: i64 = cells.take()?;
+    let task = read_task_ref(&mut cells)?;
     Ok(AttemptRow {
-        task: read_task_ref(&mut cells)?,
+        task,
         attempt: Attempt {
             number: cells.take()?,
             id: AttemptId::from_bytes(cells.take()?),
@@ -93,6 +96,7 @@ fn read(row: &Row<'_>) -> Result<AttemptRow, Fault> {
             end: read_end(&mut cells)?,
         },
         output: cells.maybe_output()?,
+        step: cells.word(|word| Step::ALL.iter().copied().find(|it| it.word() == word))?,
     })
 }
 

@@ -21,9 +21,11 @@ pub(super) const UNSUCCESSFUL: &str = concat!(
 );
 pub(super) const ONE: &str =
     concat!("select ", columns!(), " from tasks where run = ?1 and no = ?2 and ix = ?3");
+/// Of work that was done and did not land nobody reads what it put out.
 pub(super) const OUTPUTS: &str = "
     select run, no, ix, output from tasks
-    where run = ?1 and no = ?2 and ix >= ?3 and output is not null order by ix limit ?4";
+    where run = ?1 and no = ?2 and ix >= ?3 and output is not null
+      and fact not in ('failed', 'cancelled') order by ix limit ?4";
 /// Passes over plain tasks only: a group's first instance is beside its own row.
 pub(super) const NEXT_GROUP: &str = "
     select no from tasks where run = ?1 and no > ?2 and ix >= 0 order by no, ix limit 1";

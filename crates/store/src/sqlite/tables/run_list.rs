@@ -47,6 +47,10 @@ fn walks(query: &RunsQuery) -> Vec<Walk> {
         Some(_) => "runs_by_workflow",
         None => "runs_by_age",
     };
+    if query.parent.is_some() {
+        let statuses = query.statuses.clone();
+        return vec![Walk { index: "runs_by_parent", partial: None, statuses }];
+    }
     if query.statuses.is_empty() {
         return vec![Walk { index: whole, partial: None, statuses: Vec::new() }];
     }
@@ -99,6 +103,10 @@ impl Walk {
             let words: Vec<String> =
                 self.statuses.iter().map(|status| format!("'{}'", status.word())).collect();
             conditions.push(format!("status in ({})", words.join(", ")));
+        }
+        if let Some(parent) = &query.parent {
+            conditions.push("parent = ?".to_owned());
+            values.push(parent.as_bytes().to_vec().into());
         }
         if let Some(workflow) = &query.workflow {
             conditions.push("workflow = ?".to_owned());
@@ -159,7 +167,11 @@ mod tests {
         ];
         let moments = [None, Some(Timestamp(5))];
         for statuses in statuses {
-            for workflow in [None, Some("w".to_owned())] {
+            let parents = [None, Some(RunId::from_bytes([1; 16]))];
+            for (workflow, parent) in parents
+                .into_iter()
+                .flat_map(|parent| [None, Some("w".to_owned())].map(|workflow| (workflow, parent)))
+            {
                 for (since, until) in moments.into_iter().flat_map(|a| moments.map(|b| (a, b))) {
                     for after in moments {
                         let query = RunsQuery {
@@ -167,6 +179,7 @@ mod tests {
                             workflow: workflow.clone(),
                             since,
                             until,
+                            parent,
                             labels: vec![("team".to_owned(), "core".to_owned())],
                             after: after.map(|at| (at, RunId::from_bytes([0; 16]))),
                             limit: 5,

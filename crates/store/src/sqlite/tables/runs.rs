@@ -2,12 +2,13 @@
 
 use super::schedulers;
 use super::tasks::read_hold;
+use crate::parent::ParentTask;
 use crate::refused::Refused;
 use crate::sqlite::cells::Cells;
 use crate::sqlite::fault::Fault;
 use mainspring_core::ids::{RunId, RunKey, SchedulerId};
 use mainspring_core::kernel::row::{
-    CancelCause, Counts, RunError, RunHead, RunKind, RunProgress, RunStatus,
+    CancelCause, Counts, Parent, RunError, RunHead, RunKind, RunProgress, RunStatus,
 };
 use mainspring_core::output::Output;
 use rusqlite::{CachedStatement, Connection, ErrorCode, Row, ToSql, params};
@@ -21,18 +22,19 @@ pub(super) const INSERT: &str = "
     insert into runs (key, status, held_by, held_at, cancel, owner, stamp, started_at,
                       opened_at, finished_at, error, output, tasks_total, tasks_live,
                       tasks_success, tasks_failed, tasks_cancelled, tasks_skipped,
-                      tasks_waiting, signals, additions, id, workflow, version, kind, input, labels,
-                      priority, triggered_by, workdir, parent, group_key, created_at,
-                      retry_of)
+                      tasks_waiting, tasks_worker_done, signals, additions, alone_since, id, workflow,
+                      version, kind, input, labels, priority, triggered_by, workdir, parent,
+                      group_key, created_at, retry_of, parent_task)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-            ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34)";
+            ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35,
+            ?36, ?37)";
 pub(super) const INSERT_INPUT: &str = "insert into inputs (run, input) values (?1, ?2)";
 pub(super) const PUT: &str = "
     update runs set status = ?2, held_by = ?3, held_at = ?4, cancel = ?5, owner = ?6,
         stamp = ?7, started_at = ?8, opened_at = ?9, finished_at = ?10, error = ?11,
         output = ?12, tasks_total = ?13, tasks_live = ?14, tasks_success = ?15,
         tasks_failed = ?16, tasks_cancelled = ?17, tasks_skipped = ?18, tasks_waiting = ?19,
-        signals = ?20, additions = ?21
+        tasks_worker_done = ?20, signals = ?21, additions = ?22, alone_since = ?23
     where key = ?1";
 pub(super) const EXISTS: &str = "select 1 from runs where key = ?1";
 pub(super) const KNOWN: &str = "select 1 from runs where id = ?1";
@@ -47,10 +49,11 @@ macro_rules! columns {
     () => {
         "key, id, workflow, version, kind,
          coalesce(input, (select input from inputs where run = key)) as input,
-         labels, priority, triggered_by, workdir, parent, group_key, created_at, retry_of, status,
+         labels, priority, triggered_by, workdir, parent, parent_task, group_key, created_at, retry_of, status,
          held_by, held_at, cancel, (select id from schedulers where ordinal = owner) as owner, stamp, started_at,
          opened_at, finished_at, error, output, tasks_total, tasks_live, tasks_success,
-         tasks_failed, tasks_cancelled, tasks_skipped, tasks_waiting, signals, additions"
+         tasks_failed, tasks_cancelled, tasks_skipped, tasks_waiting, tasks_worker_done,
+         signals, additions, alone_since"
     };
 }
 pub(super) use columns;
@@ -105,16 +108,17 @@ pub(in crate::sqlite) fn put(
     Ok(())
 }
 
-/// Parameters 1 to 21.
+/// Parameters 1 to 23.
 fn bind_progress(
     statement: &mut CachedStatement<'_>,
     run: RunKey,
     progress: &RunProgress,
     owners: &mut Owners<'_>,
 ) -> Result<(), Fault> {
-    let Counts { total, live, waiting, success, failed, cancelled, skipped } = progress.counts;
+    let Counts { total, live, waiting, worker_done, success, failed, cancelled, skipped } =
+        progress.counts;
     let owner = owners.ordinal(progress.owner)?;
-    let values: [&dyn ToSql; 21] = [
+    let values: [&dyn ToSql; 23] = [
         &run.0,
         &progress.status.word(),
         &progress.hold.as_ref().map(|hold| hold.by.as_str()),
@@ -134,19 +138,21 @@ fn bind_progress(
         &cancelled,
         &skipped,
         &waiting,
+        &worker_done,
         &progress.signals,
         &progress.additions,
+        &progress.alone_since.map(|at| at.0),
     ];
     bind(statement, 1, &values)
 }
 
-/// Parameters 22 to 34.
+/// Parameters 24 to 37.
 fn bind_head(
     statement: &mut CachedStatement<'_>,
     head: &RunHead,
     input: Option<&str>,
 ) -> Result<(), Fault> {
-    let values: [&dyn ToSql; 13] = [
+    let values: [&dyn ToSql; 14] = [
         head.id.as_bytes(),
         &&*head.workflow,
         &head.version,
@@ -156,12 +162,13 @@ fn bind_head(
         &head.priority,
         &head.triggered_by,
         &head.workdir,
-        &head.parent.as_ref().map(RunId::as_bytes),
+        &head.parent.as_deref().map(|parent| parent.run.as_bytes()),
         &head.group.as_deref(),
         &head.created_at.0,
         &head.retry_of.as_ref().map(RunId::as_bytes),
+        &head.parent.as_deref().map(|parent| structure(&ParentTask::of(parent))),
     ];
-    bind(statement, 22, &values)
+    bind(statement, 24, &values)
 }
 
 fn bind(
@@ -265,11 +272,21 @@ fn read_head(cells: &mut Cells<'_>) -> Result<RunHead, Fault> {
         priority: cells.take()?,
         triggered_by: cells.take()?,
         workdir: cells.take()?,
-        parent: cells.take::<Option<[u8; 16]>>()?.map(RunId::from_bytes),
+        parent: read_parent(cells)?,
         group: cells.take::<Option<String>>()?.map(Into::into),
         created_at: cells.time()?,
         retry_of: cells.take::<Option<[u8; 16]>>()?.map(RunId::from_bytes),
     })
+}
+
+fn read_parent(cells: &mut Cells<'_>) -> Result<Option<Box<Parent>>, Fault> {
+    let run = cells.take::<Option<[u8; 16]>>()?.map(RunId::from_bytes);
+    let task = cells.maybe_structure::<ParentTask>()?;
+    match (run, task) {
+        (None, None) => Ok(None),
+        (Some(run), Some(task)) => Ok(Some(Box::new(task.in_run(run)))),
+        _ => Err(cells.contradiction("a parent and its task go together")),
+    }
 }
 
 fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
@@ -277,6 +294,7 @@ fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
         status: cells.word(status_from_word)?,
         hold: read_hold(cells)?,
         cancel: cells.maybe_structure::<CancelCause>()?,
+        alone_since: None,
         owner: SchedulerId::from_bytes(cells.take()?),
         stamp: cells.take()?,
         started_at: cells.maybe_time()?,
@@ -294,9 +312,11 @@ fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
             cancelled: cells.take()?,
             skipped: cells.take()?,
             waiting: cells.take()?,
+            worker_done: cells.take()?,
         },
     };
     (progress.signals, progress.additions) = (cells.take()?, cells.take()?);
+    progress.alone_since = cells.maybe_time()?;
     Ok(progress)
 }
 

@@ -22,9 +22,9 @@ pub(super) const PUT: &str = "
         run, no, ix, fact, until, attempts, attempt_number, attempt_id, dispatched_at, started_at,
         finished_at, ending, ending_detail, tries, losses, refusals, refused_for, ever_started,
         held_by, held_at, stopping, cancelled, settled_at, output, group_state,
-        wait)
+        wait, finalizer)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-            ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)";
+            ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)";
 
 /// What `read` takes, in its order.
 macro_rules! columns {
@@ -32,7 +32,7 @@ macro_rules! columns {
         "run, no, ix, fact, until, attempts, attempt_number, attempt_id, dispatched_at,
          started_at, finished_at, ending, ending_detail, tries, losses, refusals,
          refused_for, ever_started, held_by, held_at, stopping, cancelled, settled_at, output,
-         group_state, wait"
+         group_state, wait, finalizer"
     };
 }
 pub(super) use columns;
@@ -88,6 +88,7 @@ fn put_one(
         row.output.as_ref().map(Output::to_text),
         row.group.as_ref().map(structure),
         row.wait.as_ref().map(structure),
+        row.finalizer.as_ref().map(structure),
     ])
 }
 
@@ -173,6 +174,7 @@ pub(super) fn read(row: &Row<'_>) -> Result<TaskRow, Fault> {
         error,
         group: cells.maybe_structure()?,
         wait: cells.maybe_structure()?,
+        finalizer: cells.maybe_structure()?,
     })
 }
 

@@ -3,14 +3,15 @@
 use super::begin::{accept, begin, key, load};
 use crate::asking::{ask, commit, register};
 use crate::rows::{
-    OTHER, SCHEDULER, attempt, attempt_id, head, instance, plain, progress, run_id, task,
+    OTHER, SCHEDULER, attempt, attempt_id, head, instance, parent, plain, progress, run_id, task,
 };
 use mainspring_core::json::Json;
+use mainspring_core::kernel::finalizer::Step;
 use mainspring_core::kernel::row::{AttemptRow, Counts, Log, RunHead, RunProgress, RunStatus};
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use mainspring_core::world::input::Forgotten;
-use mainspring_store::{Expired, RunsQuery, Store};
+use mainspring_store::{Expired, Fence, RunsQuery, Store};
 
 fn large_head(number: u64) -> RunHead {
     let input = Json::parse(&format!("[\"{}\"]", "x".repeat(10_000))).unwrap();
@@ -18,7 +19,8 @@ fn large_head(number: u64) -> RunHead {
 }
 
 fn belongings(number: u64) -> Vec<Change> {
-    let row = AttemptRow { task: plain(0), attempt: attempt(1, number), output: None };
+    let row =
+        AttemptRow { task: plain(0), step: Step::Work, attempt: attempt(1, number), output: None };
     vec![
         Change::PutTask(key(number), task(plain(0))),
         Change::NewAttempt(key(number), row),
@@ -48,6 +50,38 @@ pub fn a_run_goes_with_all_that_belongs_to_it(store: &dyn Store) {
     // Nothing of the old run is found again under its key.
     accept(store, begin(store), 1, RunStatus::Running);
     assert_eq!((load(store, 1).tasks.len(), load(store, 1).head), (0, head(1)));
+}
+
+/// 1 has the children 2 and 3, and 3 has 4; 5 is nobody's.
+fn family(store: &dyn Store, fence: Fence) {
+    for (number, above) in [(1, None), (2, Some(1)), (3, Some(1)), (4, Some(3)), (5, None)] {
+        let parent = above.map(|above| parent(above, plain(0)));
+        let finished_at = Some(Timestamp(10));
+        let progress = RunProgress { finished_at, ..progress(RunStatus::Failed, number) };
+        let mut changes = vec![Change::NewRun(RunHead { parent, ..large_head(number) }, progress)];
+        changes.extend(belongings(number));
+        commit(store, fence, changes).unwrap();
+    }
+}
+
+pub fn children_go_with_their_parent_and_not_before(store: &dyn Store) {
+    let fence = begin(store);
+    family(store, fence);
+    let found = ask(store.expired(Timestamp(20), 10));
+    assert_eq!(found.iter().map(|expired| expired.run.id).collect::<Vec<_>>(), [1, 5].map(run_id));
+    assert_eq!(found[0].children, [2, 3, 4].map(run_id));
+    assert_eq!(found[0].logs, [1, 2, 3, 4].map(attempt_id));
+    assert_eq!((found[0].rows, found[1].rows), (3, 0), "a row of each child, and their tasks");
+    assert_eq!(found[1].children, []);
+    commit(store, fence, vec![Change::DropRun(key(1), 99)]).unwrap();
+    assert!(ask(store.run(run_id(4))).is_some(), "it has another stamp, and so all stay");
+    commit(store, fence, vec![Change::DropRun(key(1), 1)]).unwrap();
+    for number in 1..=4 {
+        assert_eq!(ask(store.run(run_id(number))), None);
+        assert_eq!(ask(store.attempts(key(number))), []);
+        assert_eq!(ask(store.log(key(number), attempt_id(number))), None);
+    }
+    assert_eq!(load(store, 5).tasks.len(), 1);
 }
 
 pub fn a_run_that_has_changed_is_not_dropped(store: &dyn Store) {
@@ -115,6 +149,7 @@ pub fn expired_runs_are_listed_oldest_first(store: &dyn Store) {
     }
     let expired = |number, logs: &[u64]| Expired {
         run: Forgotten { key: key(number), id: run_id(number), stamp: number },
+        children: Vec::new(),
         rows: if number == 4 { 4 + 7 + 3 } else { 0 },
         logs: logs.iter().map(|id| attempt_id(*id)).collect(),
     };

@@ -6,6 +6,7 @@ use crate::rows::{attempt, attempt_id, blob, group, instance, json, plain, run_i
 use mainspring_core::error::TaskError;
 use mainspring_core::ids::{TaskNo, TaskRef};
 use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::finalizer::Step;
 use mainspring_core::kernel::group::{Closed, Group};
 use mainspring_core::kernel::row::{
     Attempt, AttemptEnd, AttemptRow, Cancelled, RunStatus, TaskRow,
@@ -45,6 +46,7 @@ pub fn a_group_is_read_as_it_was_written(store: &dyn Store) {
         .map(|(no, closed)| {
             let group = Group {
                 waiting: 3,
+                worker_done: 2,
                 taken: 9,
                 taken_from: 8,
                 count: u32::MAX,
@@ -234,6 +236,7 @@ pub fn instances_that_go_back_leave_their_attempts_to_the_history(store: &dyn St
     commit(store, fence, vec![Change::PutTask(key(2), done(1, 0, None))]).unwrap();
     let history = |row: &TaskRow| AttemptRow {
         task: row.task,
+        step: Step::Work,
         attempt: row.attempt.clone().unwrap(),
         output: row.output.clone(),
     };

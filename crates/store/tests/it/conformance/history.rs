@@ -4,6 +4,7 @@ use super::begin::{accept, begin, key};
 use crate::asking::{ask, commit};
 use crate::rows::{attempt, attempt_id, instance, plain, version};
 use mainspring_core::error::TaskError;
+use mainspring_core::kernel::finalizer::Step;
 use mainspring_core::kernel::row::{AttemptEnd, AttemptRow, Log, RunStatus};
 use mainspring_core::output::Output;
 use mainspring_core::world::batch::Change;
@@ -32,7 +33,12 @@ pub fn the_latest_version_has_the_highest_number(store: &dyn Store) {
 pub fn history_is_ordered_and_append_only(store: &dyn Store) {
     let fence = begin(store);
     accept(store, fence, 1, RunStatus::Running);
-    let row = |task, number, id| AttemptRow { task, attempt: attempt(number, id), output: None };
+    let row = |task, number, id| AttemptRow {
+        task,
+        step: Step::Work,
+        attempt: attempt(number, id),
+        output: None,
+    };
     let ordered =
         [row(plain(0), 1, 9), row(plain(0), 2, 3), row(instance(0, 0), 1, 1), row(plain(2), 1, 2)];
     for at in [2, 0, 3, 1] {
@@ -57,8 +63,12 @@ pub fn a_number_may_be_used_again_after_a_refused_start(store: &dyn Store) {
     refused.end = Some(AttemptEnd::Refused("busy".into()));
     let mut failed = attempt(1, 2);
     failed.end = Some(AttemptEnd::Failed(Box::new(TaskError::exit(1))));
-    let rows =
-        [refused, failed].map(|attempt| AttemptRow { task: plain(0), attempt, output: None });
+    let rows = [refused, failed].map(|attempt| AttemptRow {
+        task: plain(0),
+        step: Step::Work,
+        attempt,
+        output: None,
+    });
     let changes = rows.iter().map(|row| Change::NewAttempt(key(1), row.clone())).collect();
     commit(store, fence, changes).unwrap();
     assert_eq!(ask(store.attempts(key(1))), rows);

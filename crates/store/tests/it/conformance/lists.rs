@@ -2,7 +2,7 @@
 
 use super::begin::{accept, begin, key};
 use crate::asking::{ask, commit, register};
-use crate::rows::{OTHER, SCHEDULER, head, progress, run_id};
+use crate::rows::{OTHER, SCHEDULER, head, parent, plain, progress, run_id};
 use mainspring_core::kernel::row::{RunHead, RunProgress, RunStatus};
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
@@ -68,6 +68,23 @@ pub fn runs_are_filtered_by_status_and_workflow(store: &dyn Store) {
     let after = Some((Timestamp(16), run_id(16)));
     let query = RunsQuery { statuses, after, limit: 2, ..RunsQuery::default() };
     assert_eq!(numbers(store, query), [12, 6]);
+}
+
+pub fn children_are_found_by_their_parent(store: &dyn Store) {
+    let fence = begin(store);
+    for (number, status) in (1..).zip(RunStatus::ALL) {
+        let parent = (number > 1).then(|| parent(1 + number % 2, plain(0)));
+        let head = RunHead { parent, ..head(number) };
+        commit(store, fence, vec![Change::NewRun(head, progress(*status, number))]).unwrap();
+    }
+    let below = |number, statuses: &[RunStatus], limit| {
+        let (parent, statuses) = (Some(run_id(number)), statuses.to_vec());
+        numbers(store, RunsQuery { parent, statuses, limit, ..RunsQuery::default() })
+    };
+    assert_eq!(below(1, &[], 9), [6, 4, 2]);
+    assert_eq!(below(2, &[], 2), [7, 5]);
+    assert_eq!(below(2, &[RunStatus::Paused, RunStatus::Success], 9), [5, 3]);
+    assert_eq!(below(3, &[], 9), [0_u64; 0]);
 }
 
 pub fn runs_are_filtered_by_age(store: &dyn Store) {

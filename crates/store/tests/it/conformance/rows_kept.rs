@@ -2,17 +2,21 @@
 
 use super::begin::{accept, begin, key, load};
 use crate::asking::{ask, commit};
-use crate::rows::{attempt, blob, group, head, instance, json, plain, progress, run_id, task};
+use crate::rows::{
+    attempt, attempt_id, blob, group, head, instance, json, parent, plain, progress, run_id, task,
+};
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::ids::{TaskNo, TaskRef};
 use mainspring_core::json::Json;
 use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::finalizer::{Finalizer, LiveAttempt};
 use mainspring_core::kernel::row::{
     AttemptEnd, CancelCause, Cancelled, Counts, Hold, RunError, RunHead, RunProgress, RunStatus,
     Stopping, TaskRow,
 };
 use mainspring_core::kernel::wait::{Awaited, Wait};
 use mainspring_core::time::{Span, Timestamp};
+use mainspring_core::work::CacheNote;
 use mainspring_core::world::batch::Change;
 use mainspring_store::{RunsQuery, Store, StoredRun};
 
@@ -22,7 +26,7 @@ fn full_head() -> RunHead {
         labels: [("team".to_owned(), "ü \"x\"".to_owned())].into(),
         priority: -7,
         triggered_by: "cli: me".to_owned(),
-        parent: Some(run_id(99)),
+        parent: Some(parent(99, instance(3, 4))),
         retry_of: Some(run_id(98)),
         ..head(1)
     }
@@ -32,6 +36,7 @@ fn full_progress() -> RunProgress {
     RunProgress {
         hold: Some(Hold { by: "ada".to_owned(), at: Timestamp(1_700_000_000_123_456) }),
         cancel: Some(CancelCause::Asked("bob".to_owned())),
+        alone_since: Some(Timestamp(4)),
         started_at: Some(Timestamp(1)),
         opened_at: Some(Timestamp(2)),
         finished_at: Some(Timestamp(-3)),
@@ -43,12 +48,33 @@ fn full_progress() -> RunProgress {
             total: 6,
             live: 1,
             waiting: 7,
+            worker_done: 8,
             success: 2,
             failed: 3,
             cancelled: 4,
             skipped: 5,
         },
         ..progress(RunStatus::Paused, 8)
+    }
+}
+
+fn finalizer() -> Finalizer {
+    Finalizer {
+        fact: Fact::Running,
+        attempt: Some(LiveAttempt {
+            number: 4,
+            id: attempt_id(78),
+            dispatched_at: Timestamp(13),
+            started_at: Some(Timestamp(14)),
+        }),
+        tries: 1,
+        losses: 2,
+        refusals: 3,
+        refused_for: Span(45),
+        refused: Some("ü\0".into()),
+        error: Some(Box::new(TaskError::exit(1))),
+        cache: Some(CacheNote { hash: [9; 32], ttl: Span(46) }),
+        ..Finalizer::queued(Timestamp(12), None)
     }
 }
 
@@ -75,7 +101,12 @@ fn full_task(at: TaskRef, end: AttemptEnd) -> TaskRow {
         output: Some(json(r#"{"n": 1.50}"#)),
         error: None,
         group: None,
-        wait: Some(Box::new(Wait { on: Some(Awaited::Signal { key: "ü\0".into() }), taken: 3 })),
+        wait: Some(Box::new(Wait {
+            on: Some(Awaited::Signal { key: "ü\0".into() }),
+            taken: 3,
+            child: Some(run_id(7)),
+        })),
+        finalizer: Some(Box::new(finalizer())),
     }
 }
 

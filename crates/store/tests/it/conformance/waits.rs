@@ -49,7 +49,7 @@ fn place(since: i64, number: u64, task: TaskRef) -> ApprovalPlace {
 
 fn parked(at: TaskRef) -> TaskRow {
     let on = Some(Awaited::Approval { message: "really? \0".into(), decision: None });
-    TaskRow { wait: Some(Box::new(Wait { on, taken: 0 })), ..task(at) }
+    TaskRow { wait: Some(Box::new(Wait { on, ..Wait::default() })), ..task(at) }
 }
 
 /// Runs with rows that wait, listed at these places.

@@ -5,6 +5,7 @@ use crate::asking::{ask, commit};
 use crate::rows::{
     OTHER, SCHEDULER, attempt, attempt_id, head, plain, progress, run_id, task, version,
 };
+use mainspring_core::kernel::finalizer::Step;
 use mainspring_core::kernel::row::{AttemptRow, Log, RunHead, RunProgress, RunStatus};
 use mainspring_core::world::batch::Change;
 use mainspring_store::{CommitError, Store};
@@ -56,7 +57,7 @@ pub fn progress_of_an_unknown_run_is_refused(store: &dyn Store) {
 }
 
 pub fn rows_of_an_unknown_run_are_refused(store: &dyn Store) {
-    let row = AttemptRow { task: plain(0), attempt: attempt(1, 1), output: None };
+    let row = AttemptRow { task: plain(0), step: Step::Work, attempt: attempt(1, 1), output: None };
     assert_refused(&commit(store, begin(store), vec![Change::PutTask(key(1), task(plain(0)))]));
     assert_refused(&commit(store, begin(store), vec![Change::NewAttempt(key(1), row)]));
     let log = Change::NewLog(key(1), attempt_id(1), Log::File { bytes: 1 });
@@ -89,7 +90,7 @@ pub fn an_unknown_owner_is_refused(store: &dyn Store) {
 pub fn a_refused_batch_leaves_nothing(store: &dyn Store) {
     let fence = begin(store);
     accept(store, fence, 1, RunStatus::Running);
-    let row = AttemptRow { task: plain(0), attempt: attempt(1, 1), output: None };
+    let row = AttemptRow { task: plain(0), step: Step::Work, attempt: attempt(1, 1), output: None };
     let changes = vec![
         Change::NewVersion(version("build", 1, "text")),
         Change::NewRun(head(2), progress(RunStatus::Pending, 2)),

@@ -46,7 +46,7 @@ impl Acts {
             }
             Order::Effect(Effect::Stop(_, stop)) => {
                 let row = durable_row(model, stop.ticket);
-                let known = row.is_none_or(|row| row.stopping.is_some() || !row.fact.is_live());
+                let known = row.is_none_or(|row| row.stopping.is_some() || !row.is_live());
                 let other = !is_live(model, stop.ticket);
                 Promise::DurableFirst.ensure(known || other, || format!("stopped: {stop:?}"))
             }
@@ -78,7 +78,7 @@ fn check_question(model: &Model, question: &Question) -> Check {
         Asked::Items(no) | Asked::Noops { task: no, .. } | Asked::List { task: no, .. } => {
             Promise::DurableFirst.ensure(fact(no) != Fact::None || was_asked_back(&rows, no), said)
         }
-        Asked::RunOutput => Ok(()),
+        Asked::Parking(_) | Asked::RunOutput => Ok(()),
     }
 }
 
@@ -101,9 +101,12 @@ fn durable_row(model: &Model, ticket: Ticket) -> Option<TaskRow> {
 /// started with what there is then. What was taken back since may be told too.
 fn check_told(model: &Model, start: &StartAttempt) -> Check {
     let rows = durable_rows(model, start.ticket.run).unwrap_or_default();
-    let attempt = row_of(&rows, start.ticket.task).and_then(|row| row.attempt.as_ref());
-    let Some(attempt) = attempt else { return Ok(()) };
-    Promise::Told.ensure(start.attempt == attempt.number, || {
+    let row = row_of(&rows, start.ticket.task);
+    let Some(attempt) = row.and_then(|row| row.attempt.as_ref()) else { return Ok(()) };
+    let landing = row.and_then(TaskRow::finalizing).and_then(|finalizer| finalizer.attempt);
+    let number = landing.map_or(attempt.number, |landing| landing.number);
+    let work = landing.map(|_| attempt.id);
+    Promise::Told.ensure(start.attempt == number && start.finalizes == work, || {
         format!("{:?} is told that it is attempt {}", start.ticket, start.attempt)
     })?;
     let edges = &start.around.definition.task(start.ticket.task.no).depends_on;
@@ -112,7 +115,7 @@ fn check_told(model: &Model, start: &StartAttempt) -> Check {
     Promise::Told.ensure(all, || format!("{:?} is told of {told:?}", start.ticket))?;
     for upstream in &start.around.upstream {
         let row = row_of(&rows, TaskRef::plain(upstream.no));
-        let output = row.and_then(|row| row.output.as_ref());
+        let output = row.and_then(TaskRow::readable_output);
         let settled_at = row.and_then(|row| row.settled_at);
         let before = settled_at.is_some_and(|at| at < attempt.dispatched_at);
         let told = upstream.output.as_ref();
@@ -154,7 +157,6 @@ pub fn check_launch(model: &Model, blobs: &Blobs, start: &StartAttempt, launch: 
 
 /// Whether the ticket names what is durably the live attempt of its task.
 pub fn is_live(model: &Model, ticket: Ticket) -> bool {
-    durable_row(model, ticket).is_some_and(|row| {
-        row.fact.is_live() && row.attempt.is_some_and(|attempt| attempt.id == ticket.attempt)
-    })
+    durable_row(model, ticket)
+        .is_some_and(|row| row.live_attempt().is_some_and(|(id, _)| id == ticket.attempt))
 }

@@ -126,12 +126,14 @@ fn is_reflected(run: &StoredRun, meant: (Verb, Option<Vec<TaskRef>>), at: Timest
     let winding_down = run.progress.cancel.is_some();
     match meant {
         (Verb::Cancel, None) => winding_down,
-        (Verb::ForceCancel, None) => {
-            winding_down && !run.tasks.iter().any(|row| row.fact.is_live())
-        }
+        (Verb::ForceCancel, None) => winding_down && !run.tasks.iter().any(TaskRow::is_live),
         _ if winding_down => true,
         (Verb::Pause, None) => status == RunStatus::Paused,
-        (Verb::Resume, None) => status != RunStatus::Paused,
+        (Verb::Resume, None) => {
+            let hold = run.progress.hold.as_ref();
+            // It may have come to its next checkpoint.
+            status != RunStatus::Paused || hold.is_some_and(|hold| hold.by_checkpoint().is_some())
+        }
         (Verb::Retry, None) => status == RunStatus::Pending || run.progress.opened_at >= Some(at),
         (verb, Some(tasks)) => tasks.iter().all(|task| is_task_reflected(run, verb, *task)),
     }
@@ -161,11 +163,13 @@ fn is_task_reflected(run: &StoredRun, verb: Verb, task: TaskRef) -> bool {
         Verb::Cancel => {
             let stops =
                 row.stopping == Some(Stopping::Cancel) || matches!(closed, Some(Closed::Cancel(_)));
-            stops || row.fact == Fact::Cancelled
+            // What landed before it could be stopped has landed.
+            let landed = row.fact == Fact::Success && row.finalizer.is_some();
+            stops || landed || row.fact == Fact::Cancelled
         }
         // One that fails fast has failed, whoever hurries it.
         Verb::ForceCancel if closed == Some(Closed::FailFast) => {
-            let is_live = |row: &&TaskRow| row.task.no == task.no && row.fact.is_live();
+            let is_live = |row: &&TaskRow| row.task.no == task.no && row.is_live();
             !run.tasks.iter().any(|row| is_live(&row))
         }
         Verb::ForceCancel => row.fact == Fact::Cancelled,

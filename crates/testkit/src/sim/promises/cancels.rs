@@ -5,7 +5,7 @@ use crate::sim::promises::record::Turn;
 use mainspring_core::ids::{TaskNo, TaskRef};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::group::Closed;
-use mainspring_core::kernel::row::{RunStatus, Stopping, TaskRow};
+use mainspring_core::kernel::row::{Cancelled, RunStatus, Stopping, TaskRow};
 use mainspring_core::spec::definition::When;
 use mainspring_core::world::input::Verb;
 use std::collections::BTreeSet;
@@ -23,7 +23,9 @@ pub fn check(turn: &Turn<'_>) -> Check {
         if !new || reached.contains(&row.task.no) || is_by_instances(turn, row) {
             continue;
         }
-        let asked = turn.failed_fast(row.task) || was_named(turn, row.task);
+        // Whether its child was is looked at with both.
+        let by_child = row.cancelled == Some(Cancelled::ChildCancelled);
+        let asked = by_child || turn.failed_fast(row.task) || was_named(turn, row.task);
         Promise::CancelReach.ensure(asked, || {
             format!("{} was cancelled and nobody had asked", turn.name(row.task))
         })?;
@@ -49,8 +51,10 @@ fn is_cancelled(row: &TaskRow) -> bool {
 
 fn check_winding_down(turn: &Turn<'_>) -> Check {
     let cancelling = turn.after.progress.status == RunStatus::Cancelling;
-    let is_at_work = |row: &&TaskRow| row.fact.is_live() || row.fact == Fact::Waiting;
-    let mut live = turn.after.tasks.iter().filter(is_at_work);
+    let is_at_work =
+        |row: &&TaskRow| row.fact.is_live() || matches!(row.fact, Fact::Waiting | Fact::WorkerDone);
+    let is_always = |row: &TaskRow| turn.definition.task(row.task.no).always.is_some();
+    let mut live = turn.after.tasks.iter().filter(is_at_work).filter(|row| !is_always(row));
     let left = live.find(|row| cancelling && row.stopping != Some(Stopping::Cancel));
     Promise::WindingDown.ensure(left.is_none(), || format!("{left:?} goes on"))
 }

@@ -63,8 +63,9 @@ fn check_counts(runs: &[(RunHead, RunProgress)], model: &Model, library: &Librar
         |status| matches!(status, RunStatus::Running | RunStatus::Paused | RunStatus::Cancelling);
     for (head, _) in runs.iter().filter(|(_, progress)| is_active(progress.status)) {
         let definition = library.of(model, head);
+        // Children come with their parents.
         let count = workflows.entry(&head.workflow).or_default();
-        *count += 1;
+        *count += u32::from(head.parent.is_none());
         Promise::ActiveRuns
             .ensure(*count <= definition.max_active_runs.unwrap_or(u32::MAX), || {
                 format!("{count} runs of {} are active", head.workflow)
@@ -72,6 +73,9 @@ fn check_counts(runs: &[(RunHead, RunProgress)], model: &Model, library: &Librar
         let (Some(name), Some(group)) = (&head.group, &definition.concurrency_group) else {
             continue;
         };
+        if passes(head, runs) {
+            continue;
+        }
         let count = groups.entry(name).or_default();
         *count += 1;
         Promise::ActiveRuns.ensure(*count <= group.limit, || {
@@ -79,6 +83,22 @@ fn check_counts(runs: &[(RunHead, RunProgress)], model: &Model, library: &Librar
         })?;
     }
     Ok(())
+}
+
+/// Somebody above it is of its group.
+fn passes(head: &RunHead, runs: &[(RunHead, RunProgress)]) -> bool {
+    let above = |head: &RunHead| {
+        let parent = head.parent.as_deref()?.run;
+        runs.iter().map(|(head, _)| head).find(|other| other.id == parent)
+    };
+    let mut at = above(head);
+    while let Some(ancestor) = at {
+        if ancestor.group == head.group {
+            return true;
+        }
+        at = above(ancestor);
+    }
+    false
 }
 
 /// Whoever was cancelled for a newer one has a newer one.

@@ -42,10 +42,12 @@ fn check_rows(turn: &Turn<'_>, no: TaskNo, instances: &[&TaskRow]) -> Check {
         format!("{}: rows of {indexes:?}, {next} of {count} were opened", turn.name(no))
     })?;
     let of = |fact| u32::try_from(instances.iter().filter(|row| row.fact == fact).count());
-    let counted = [Fact::Success, Fact::Failed, Fact::Cancelled, Fact::Delayed, Fact::Waiting]
-        .map(|fact| of(fact).expect("few"));
+    let facts = [Fact::Success, Fact::Failed, Fact::Cancelled, Fact::Delayed, Fact::Waiting];
+    let done = of(Fact::WorkerDone).expect("few");
+    let counted = (facts.map(|fact| of(fact).expect("few")), done);
     let delayed = group.delayed + group.held;
     let said = [group.success, group.failed, group.cancelled, delayed, group.waiting];
+    let said = (said, group.worker_done);
     let most = instances.iter().map(|row| row.attempts).max().unwrap_or(0);
     let numbered = group.attempts >= most.max(group.numbered_from);
     Promise::Group.ensure(said == counted && numbered, || {
@@ -84,16 +86,16 @@ fn check_closed(turn: &Turn<'_>, no: TaskNo, instances: &[&TaskRow]) -> Check {
         return Ok(());
     }
     let left = instances.iter().find(|row| {
-        matches!(row.fact, Fact::Delayed | Fact::Waiting)
-            || row.fact.is_live() && row.stopping != Some(Stopping::Cancel)
+        let is_at_work = row.fact.is_live() || matches!(row.fact, Fact::Waiting | Fact::WorkerDone);
+        row.fact == Fact::Delayed || is_at_work && row.stopping != Some(Stopping::Cancel)
     });
     promise.ensure(left.is_none(), || {
         format!("{} goes on", left.map_or_else(String::new, |row| turn.name(row.task)))
     })?;
-    // What was parked and cancelled in one commit had come first.
+    // What was parked and cancelled in one commit had come first; a child is gone only later.
     let new = instances
         .iter()
-        .filter(|row| !row.fact.is_settled())
+        .filter(|row| !row.fact.is_settled() && row.child().is_none())
         .find(|row| row.attempt.as_ref().is_some_and(|attempt| turn.new.contains(&attempt.id)));
     promise.ensure(new.is_none(), || {
         format!("{} is new", new.map_or_else(String::new, |row| turn.name(row.task)))

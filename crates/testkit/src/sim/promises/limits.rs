@@ -8,7 +8,7 @@ use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::record::everything;
 use crate::sim::store::whole;
 use mainspring_core::ids::AttemptId;
-use mainspring_core::kernel::limit::{Bound, LimitSetting};
+use mainspring_core::kernel::limit::{Bound, LimitSetting, default_bound};
 use mainspring_core::kernel::row::RunHead;
 use mainspring_core::spec::definition::{Definition, Task};
 use mainspring_core::time::Span;
@@ -51,6 +51,10 @@ impl Bounds {
         let set: Vec<_> = set.map(|row| (row.name.to_string(), row.bound)).collect();
         self.set = set.iter().map(|(name, _)| name.clone()).collect();
         bounds.extend(set);
+        // A queue that somebody had set, and nobody heard of it, is as if nobody had.
+        for name in self.now.keys().filter(|name| name.starts_with("queue:")) {
+            bounds.entry(name.clone()).or_insert_with(|| default_bound(name));
+        }
         for (name, bound) in bounds {
             self.put(&name, bound);
         }
@@ -68,7 +72,7 @@ impl Bounds {
 
     pub fn set(&mut self, set: &SetTier) {
         self.set.insert(set.name.to_string());
-        let before = self.now.get(&*set.name).map_or(Bound::of(0), |now| now.bound);
+        let before = self.now.get(&*set.name).map_or(default_bound(&set.name), |now| now.bound);
         let rate = match set.rate {
             SetRate::Keep => before.rate,
             SetRate::To(rate) => Some(rate),
@@ -112,11 +116,16 @@ impl Bounds {
             let definition = library.of(model, head);
             bounds.extend(own(head, &definition));
             let run = whole(model, head.id).expect("listed runs exist");
-            for row in run.tasks.iter().filter(|row| row.fact.is_live()) {
-                let attempt = row.attempt.as_ref().expect("a live task has an attempt");
-                let at = attempt.dispatched_at + back;
-                let is_new = self.seen.insert(attempt.id);
-                for name in names(head, &definition, definition.task(row.task.no)) {
+            for row in run.tasks.iter() {
+                let Some((attempt, at)) = row.live_attempt() else { continue };
+                let at = at + back;
+                let is_new = self.seen.insert(attempt);
+                let task = definition.task(row.task.no);
+                let names = match row.finalizing() {
+                    Some(_) => final_names(task, &mut bounds),
+                    None => names(head, &definition, task),
+                };
+                for name in names {
                     *used.entry(name.clone()).or_default() += 1;
                     if is_new {
                         new.entry(name).or_default().push(at.0);
@@ -155,6 +164,17 @@ impl Bounds {
 fn own(head: &RunHead, definition: &Definition) -> impl Iterator<Item = (String, Now)> {
     let tiers = definition.tiers.iter();
     tiers.map(|(tier, bound)| (format!("{}/{tier}", head.workflow), Now { bound: *bound, era: 0 }))
+}
+
+/// What an attempt at landing counts against: one at a time in a queue, unless somebody has set it.
+fn final_names(task: &Task, bounds: &mut BTreeMap<String, Now>) -> Vec<String> {
+    let queue = task.finalize.as_ref().and_then(|finalize| finalize.queue.as_ref());
+    let queue = queue.map(|queue| format!("queue:{queue}"));
+    if let Some(name) = &queue {
+        bounds.entry(name.clone()).or_insert(Now { bound: Bound::of(1), era: 0 });
+    }
+    let always = ["total".to_owned(), "executor:process".to_owned()];
+    always.into_iter().chain(queue).collect()
 }
 
 /// What an attempt of a task counts against.

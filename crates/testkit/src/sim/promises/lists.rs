@@ -40,7 +40,7 @@ fn check_run_output(turn: &Turn<'_>) -> Check {
     let progress = &turn.after.progress;
     let named = turn.definition.outputs.as_ref().and_then(|outputs| outputs.reads.first());
     let expected = named.filter(|_| progress.status == RunStatus::Success).map(|no| {
-        let output = turn.reading.row(*no).and_then(|row| row.output.as_ref());
+        let output = turn.reading.row(*no).and_then(TaskRow::readable_output);
         let text =
             output.map_or_else(|| "null".to_owned(), |output| value(turn, output).to_string());
         format!("{{\"{}\":{text}}}", turn.definition.task(*no).name)
@@ -83,20 +83,21 @@ fn check_group(turn: &Turn<'_>, row: &TaskRow, tally: &mut Tally) -> Check {
     Ok(())
 }
 
-/// Nothing above can look different from what it was when this was decided.
+/// Nothing above can look different from what it was when this was decided. Work that was done may
+/// have failed to land since.
 fn is_fixed(turn: &Turn<'_>, no: TaskNo) -> bool {
-    turn.definition
-        .task(no)
-        .depends_on
-        .iter()
-        .all(|edge| edge.when != When::Started && turn.reading.standing(edge.upstream).is_settled())
+    turn.definition.task(no).depends_on.iter().all(|edge| {
+        let lands = turn.definition.task(edge.upstream).finalize.is_some();
+        let may_change = edge.when == When::Started || edge.when == When::Completed && lands;
+        !may_change && turn.reading.standing(edge.upstream).is_settled()
+    })
 }
 
 /// In the order of the indexes, null where there is none.
 fn check_list(turn: &Turn<'_>, row: &TaskRow, count: u32) -> Check {
     let mut list = vec!["null".to_owned(); count as usize];
     for instance in turn.instances(row.task.no) {
-        if let (Some(index), Some(output)) = (instance.task.index, &instance.output) {
+        if let (Some(index), Some(output)) = (instance.task.index, instance.readable_output()) {
             list[index as usize] = value(turn, output).as_str().to_owned();
         }
     }
@@ -118,7 +119,7 @@ fn check_opening(turn: &Turn<'_>, row: &TaskRow, fan_out: &FanOut, tally: &mut T
     let above = task
         .depends_on
         .iter()
-        .map(|edge| turn.reading.row(edge.upstream).and_then(|row| row.output.as_ref()));
+        .map(|edge| turn.reading.row(edge.upstream).and_then(TaskRow::readable_output));
     let said = says(task, above);
     let count = row.group.as_ref().map_or(0, |group| group.count);
     let name = || format!("{} is {} with {count} instances", turn.name(no), row.fact.word());
@@ -149,7 +150,7 @@ fn count_of(turn: &Turn<'_>, fan_out: &FanOut) -> Option<u32> {
         Some(Each::From(path)) => {
             let source = turn.reading.row(path.task)?;
             debug_assert_eq!(source.task, TaskRef::plain(path.task));
-            items(&value(turn, source.output.as_ref()?))?
+            items(&value(turn, source.readable_output()?))?
         }
     };
     let times = match &fan_out.parallel {

@@ -4,7 +4,7 @@
 //! | what is promised | promise | where |
 //! | --- | --- | --- |
 //! | an accepted run is never lost | kept | `record` |
-//! | it is never silently stuck | rest | `play`: in peace it has to end |
+//! | it is never silently stuck | rest, explained | `play`: in peace it has to end; `explains`: what waits says for what |
 //! | an outcome is recorded exactly once | one-outcome | `record` |
 //! | an attempt is started at most once | begun-once | `executors` |
 //! | a success does not run again unless a person asks | settled-stays | `runs` |
@@ -29,8 +29,10 @@
 //! | a report must name the current attempt | fenced | `steps` |
 //! | the states of a run and their arrows | arrows | `runs` |
 //! | paused: no new attempt starts; does not end | paused-rests, arrows | `starts`, `runs` |
-//! | cancelling: no new attempt starts | cancelled-rests | `starts` |
-//! | cancelling: live attempts are being stopped | winding-down | `runs` |
+//! | cancelling: no new attempt starts, except of `always` tasks | cancelled-rests | `starts` |
+//! | cancelling: live attempts are being stopped, except of `always` tasks | winding-down | `cancels` |
+//! | `always` tasks run within their grace, which is durable, and then the run ends | always, verdict, rest | `always`, `runs`, `outside` |
+//! | after a checkpoint nothing starts before somebody resumes the run | checkpoint | `checkpoints` |
 //! | what a cancel of one task reaches | cancel-reach | `cancels` |
 //! | what a retry takes back | retry-reach, stands-on-ends | `retries`, `runs` |
 //! | rerun: outputs of everything not downstream are copied, and do not run | copied | `anew` |
@@ -55,6 +57,11 @@
 //! | conditions: evaluated once, false means skipped | conditions | `lists` |
 //! | an instance is told its index, count and item | told | `acts` |
 //! | a question that is not open takes no answer | heeded | `inputs` |
+//! | a finalizer runs when the work is done, one at a time in a queue, by priority and age | landing, limits | `finals`, `limits` |
+//! | its own tries and losses; the work is not done again for them | landing | `finals` |
+//! | a cancel withdraws it: it never lands after one, and what lands before it is gone has landed | landing | `finals` |
+//! | a child run: one for each start, its end is the attempt's | kin | `kin` |
+//! | hold, cancel and timeout of the parent apply to it | handed | `kin` |
 //! | history is append-only, also when a group goes back | history | `record` |
 //! | the same text twice makes no new version | versions | `outside` |
 //! | readers can tell what is newer | stamps | `record` |
@@ -65,11 +72,16 @@ pub mod rows;
 pub mod groups;
 pub mod lists;
 pub mod cancels;
+pub mod always;
+pub mod checkpoints;
+pub mod explains;
 pub mod retries;
 pub mod anew;
 pub mod added;
 pub mod starts;
 pub mod waits;
+pub mod finals;
+pub mod kin;
 pub mod acts;
 pub mod answers;
 pub mod gatekeeper;

@@ -2,20 +2,22 @@
 
 use crate::sim::executors::Executors;
 use crate::sim::library::Library;
+use crate::sim::oracle::Reading;
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::acts::is_live;
 use crate::sim::promises::record::{Record, everything};
 use crate::sim::store::whole;
 use mainspring_core::error::ErrorClass;
+use mainspring_core::ids::TaskNo;
 use mainspring_core::kernel::fact::Fact;
-use mainspring_core::kernel::row::{AttemptEnd, RunStatus, TaskRow};
+use mainspring_core::kernel::row::{AttemptEnd, RunStatus, Stopping, TaskRow};
 use mainspring_core::kernel::rows::Rows;
-use mainspring_core::spec::definition::Task;
+use mainspring_core::spec::definition::{Definition, Task};
 use mainspring_core::time::Timestamp;
 use mainspring_core::view::words::words;
 use mainspring_core::world::World;
 use mainspring_core::world::run::Run;
-use mainspring_store::Model;
+use mainspring_store::{Model, StoredRun};
 
 /// What is at work is live as stored, or was given up by force.
 pub fn check_gone(model: &Model, executors: &Executors, record: &Record) -> Check {
@@ -100,6 +102,7 @@ pub fn check_timeouts(model: &Model, library: &Library, now: Timestamp) -> Check
             format!("run {} should have been stopped at {due:?}", head.key.0)
         })?;
         let run = whole(model, head.id).expect("listed runs exist");
+        check_graces(&run, &definition, now)?;
         for row in run.tasks.iter().filter(|row| row.stopping.is_none()) {
             let due = runs_out(row, definition.task(row.task.no));
             Promise::Timeouts.ensure(due.is_none_or(|due| due > now), || {
@@ -110,8 +113,33 @@ pub fn check_timeouts(model: &Model, library: &Library, now: Timestamp) -> Check
     Ok(())
 }
 
+/// What runs always and has used up its grace has ended or is being stopped.
+fn check_graces(run: &StoredRun, definition: &Definition, now: Timestamp) -> Check {
+    let Some(since) = run.progress.alone_since else { return Ok(()) };
+    let reading = Reading::of(definition, run.tasks.iter(), &run.progress);
+    for (position, task) in definition.tasks.iter().enumerate() {
+        let no = TaskNo::from_position(position);
+        let is_late = task.always.is_some_and(|always| since + always.grace <= now);
+        let row = reading.row(no);
+        let is_closed = row.and_then(|row| row.group.as_ref()).is_some_and(|it| it.is_stopping());
+        let stops = is_closed || row.is_some_and(|row| row.stopping == Some(Stopping::Cancel));
+        Promise::Always.ensure(!is_late || stops || reading.standing(no).is_settled(), || {
+            format!("{} of run {} goes on after its grace", task.name, run.head.key.0)
+        })?;
+    }
+    Ok(())
+}
+
 /// When an attempt has run out of time.
 fn runs_out(row: &TaskRow, task: &Task) -> Option<Timestamp> {
+    if let (Some(finalizer), Some(finalize)) = (row.finalizing(), &task.finalize) {
+        let attempt = finalizer.attempt?;
+        let left = finalize.start_timeout.0.saturating_sub(finalizer.refused_for.0);
+        return match attempt.started_at {
+            Some(at) => Some(at + finalize.timeout),
+            None => Some(attempt.dispatched_at + mainspring_core::time::Span(left)),
+        };
+    }
     let attempt = row.attempt.as_ref()?;
     match row.fact {
         Fact::Dispatched => {

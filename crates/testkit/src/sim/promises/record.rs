@@ -7,14 +7,16 @@ use crate::sim::outputs::Blobs;
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::anew::{Anew, is_copied};
 use crate::sim::promises::gatekeeper::BY_GROUP;
-use crate::sim::promises::{anew, cancels, groups, lists, retries, rows, runs, starts, waits};
+use crate::sim::promises::{always, anew, cancels, checkpoints, finals, groups, kin, lists};
+use crate::sim::promises::{retries, rows, runs, starts, waits};
 use crate::sim::store::whole;
 use crate::sim::tally::Tally;
 use mainspring_core::ids::{AttemptId, RunId, TaskNo, TaskRef};
 use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::finalizer::Step;
 use mainspring_core::kernel::group::{Closed, Group};
 use mainspring_core::kernel::row::{
-    Attempt, AttemptEnd, AttemptRow, CancelCause, RunProgress, RunStatus, TaskRow,
+    Attempt, AttemptEnd, AttemptRow, CancelCause, Parent, RunProgress, RunStatus, TaskRow,
 };
 use mainspring_core::kernel::wait::{ApprovalPlace, SignalRow, Verdict};
 use mainspring_core::spec::definition::Definition;
@@ -54,6 +56,7 @@ pub struct Record {
     /// How often each run was seen to become final.
     pub finals: BTreeMap<RunId, u32>,
     runs: BTreeMap<RunId, Past>,
+    parents: BTreeMap<RunId, Option<Box<Parent>>>,
     ends: BTreeMap<AttemptId, AttemptEnd>,
     attempts: BTreeMap<AttemptId, RunId>,
     orders: BTreeMap<RunId, Vec<Ordered>>,
@@ -86,6 +89,8 @@ struct Stored {
     definition: Arc<Definition>,
     signals: Vec<SignalRow>,
     listed: Vec<ApprovalPlace>,
+    /// Live attempts at landing.
+    landing: Vec<(TaskRef, Attempt)>,
 }
 
 /// One run before and after a commit.
@@ -99,6 +104,8 @@ pub struct Turn<'a> {
     pub orders: Vec<Ordered>,
     /// Attempts that were not durable before.
     pub new: BTreeSet<AttemptId>,
+    /// Those of its attempts that are, or were, at landing.
+    pub landings: BTreeSet<AttemptId>,
     /// Attempts that have ended and had not before.
     pub ended: Vec<(TaskRef, &'a Attempt)>,
     /// Every signal that the run has got.
@@ -122,6 +129,7 @@ impl Turn<'_> {
         self.was_asked(Verb::Cancel)
             || self.was_asked(Verb::ForceCancel)
             || self.is_cancelled_by_group()
+            || self.is_cancelled_by_parent()
     }
 
     /// Someone asked for the end of the run as a whole.
@@ -129,6 +137,14 @@ impl Turn<'_> {
         self.run_was_asked(Verb::Cancel)
             || self.run_was_asked(Verb::ForceCancel)
             || self.is_cancelled_by_group()
+            || self.is_cancelled_by_parent()
+    }
+
+    /// Its parent stopped it; `kin` looks whether that had a reason.
+    fn is_cancelled_by_parent(&self) -> bool {
+        let parent = self.after.head.parent.as_deref().map(Parent::word);
+        matches!(&self.after.progress.cancel,
+            Some(CancelCause::Asked(by)) if Some(by) == parent.as_ref())
     }
 
     /// It gave way to a newer run of its group.
@@ -242,8 +258,10 @@ impl Record {
     ) -> Check {
         let mut found = BTreeSet::new();
         let mut stamp = self.stamp;
+        kin::check(model, outside.library)?;
         for (head, progress) in model.runs(&everything()) {
             found.insert(head.id);
+            self.parents.entry(head.id).or_insert_with(|| head.parent.clone());
             stamp = stamp.max(progress.stamp);
             let run = whole(model, head.id).expect("listed runs exist");
             if self.is_unchanged(&run) {
@@ -256,7 +274,9 @@ impl Record {
             let definition = outside.library.of(model, &head);
             let signals = model.all_signals(head.key);
             let listed = model.listed().into_iter().filter(|place| place.run == head.key).collect();
-            let stored = Stored { run, history, definition, signals, listed };
+            let live = |row: &TaskRow| Some((row.task, row.finalizing()?.attempt?.shown()));
+            let landing = run.tasks.iter().filter_map(live).collect();
+            let stored = Stored { run, history, definition, signals, listed, landing };
             self.check_run(&stored, outside, tally)?;
         }
         self.stamp = stamp;
@@ -271,7 +291,7 @@ impl Record {
     }
 
     fn check_run(&mut self, stored: &Stored, outside: Outside<'_>, tally: &mut Tally) -> Check {
-        let Stored { run, history, definition, signals, listed } = stored;
+        let Stored { run, history, definition, signals, listed, landing } = stored;
         let id = run.head.id;
         if run.head.retry_of.is_some() && !self.runs.contains_key(&id) {
             self.begin_anew(run, definition, outside.blobs)?;
@@ -281,7 +301,11 @@ impl Record {
         // What was copied is the former run's.
         let own = run.tasks.iter().filter(|row| !is_copied(row));
         let current = own.filter_map(|row| Some((row.task, row.attempt.as_ref()?)));
-        let attempts: Vec<(TaskRef, &Attempt)> = past.chain(current).collect();
+        let live = landing.iter().map(|(task, attempt)| (*task, attempt));
+        let attempts: Vec<(TaskRef, &Attempt)> = past.chain(current).chain(live).collect();
+        let landed = history.iter().filter(|past| past.step == Step::Finalize);
+        let landed = landed.map(|past| past.attempt.id);
+        let landings = landed.chain(landing.iter().map(|(_, attempt)| attempt.id)).collect();
         let over = attempts.iter().filter(|(_, attempt)| attempt.end.is_some() && !known(attempt));
         let since = self.runs.get(&id).map_or(0, |past| past.taken);
         let window = |order: &&Ordered| order.moment > since && order.moment <= self.taken;
@@ -291,9 +315,10 @@ impl Record {
             after: run,
             history,
             definition,
-            reading: Reading::new(definition, run.tasks.iter()),
-            orders: self.orders.get(&id).into_iter().flatten().filter(window).copied().collect(),
+            reading: Reading::of(definition, run.tasks.iter(), &run.progress),
+            orders: self.orders_of(run).into_iter().filter(|order| window(&order)).collect(),
             new: ids.clone().filter(|id| !self.attempts.contains_key(id)).collect(),
+            landings,
             ended: over.copied().collect(),
             signals,
             rulings: self.rulings.get(&id).map_or(&[], Vec::as_slice),
@@ -318,6 +343,20 @@ impl Record {
         Ok(())
     }
 
+    /// What was asked of it, or of anything above it: holds and cancels are handed down.
+    fn orders_of(&self, run: &StoredRun) -> Vec<Ordered> {
+        let own = self.orders.get(&run.head.id).into_iter().flatten().copied();
+        let mut orders: Vec<Ordered> = own.collect();
+        let mut above = run.head.parent.clone();
+        while let Some(parent) = above {
+            let given = self.orders.get(&parent.run).into_iter().flatten();
+            let handed = given.filter(|order| order.verb != Verb::Retry);
+            orders.extend(handed.map(|order| Ordered { task: None, ..*order }));
+            above = self.parents.get(&parent.run).cloned().flatten();
+        }
+        orders
+    }
+
     /// What it was to begin with is what it was before anything happened to it.
     fn begin_anew(&mut self, run: &StoredRun, definition: &Definition, blobs: &Blobs) -> Check {
         let id = run.head.id;
@@ -328,7 +367,7 @@ impl Record {
         let rows = anew.check(run, definition, blobs)?;
         let rows = rows.into_iter().map(|row| (row.task, row)).collect();
         let progress = RunProgress { status: RunStatus::Pending, ..run.progress.clone() };
-        let progress = RunProgress { cancel: None, hold: None, ..progress };
+        let progress = RunProgress { cancel: None, alone_since: None, hold: None, ..progress };
         self.runs.insert(id, Past { progress, rows, taken: 0 });
         Ok(())
     }
@@ -372,5 +411,8 @@ fn check_turn(turn: &Turn<'_>, tally: &mut Tally) -> Check {
     retries::check(turn)?;
     anew::check(turn)?;
     waits::check(turn)?;
+    always::check(turn)?;
+    checkpoints::check(turn)?;
+    finals::check(turn)?;
     starts::check(turn)
 }

@@ -7,13 +7,14 @@ use mainspring_core::ids::{TaskNo, TaskRef};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::group::Group;
 use mainspring_core::kernel::row::{Attempt, AttemptEnd, Stopping, TaskRow};
+use mainspring_core::spec::control::Control;
 use mainspring_core::spec::definition::{OnLost, Task};
 use mainspring_core::time::Span;
 use mainspring_core::world::input::Verb;
 use std::collections::BTreeSet;
 
 /// A task survives this many losses.
-const LOSSES: u32 = 3;
+pub const LOSSES: u32 = 3;
 
 pub fn check(turn: &Turn<'_>) -> Check {
     for row in &turn.after.tasks {
@@ -55,15 +56,18 @@ fn check_shape(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let settled = row.fact.is_settled();
     let is_parked = row.fact == Fact::Waiting;
     let times = row.until.is_some();
-    ensure(is_parked || (row.fact == Fact::Delayed) == times, "delayed without a time")?;
+    ensure(is_parked || (row.acting() == Fact::Delayed) == times, "delayed without a time")?;
     ensure(is_parked == row.awaited().is_some(), "parked for nothing")?;
     ensure(settled == row.settled_at.is_some(), "settled without a time")?;
     ensure(!settled || row.hold.is_none(), "settled and held")?;
-    ensure(row.fact.is_live() || row.stopping.is_none(), "nothing is there to be stopped")?;
+    let is_at_work = row.is_live() || row.child().is_some();
+    ensure(is_at_work || row.stopping.is_none(), "nothing is there to be stopped")?;
     let live = row.attempt.as_ref().is_some_and(|attempt| attempt.end.is_none());
     ensure(live == (row.fact.is_live() || is_parked), "live and ended at once")?;
     let is_group = row.group.is_some();
-    let puts_out = row.fact == Fact::Success || (is_group && row.fact == Fact::Failed);
+    let puts_out = row.fact == Fact::Success
+        || (is_group && row.fact == Fact::Failed)
+        || row.finalizer.is_some();
     ensure(row.output.is_none() || puts_out, "an output without a success")?;
     ensure(row.error.is_none() || row.fact == Fact::Failed, "an error without a failure")?;
     ensure(row.task.index.is_none() || row.fact != Fact::None, "an instance of nothing")?;
@@ -78,7 +82,9 @@ fn check_shape(turn: &Turn<'_>, row: &TaskRow) -> Check {
 /// Each dispatch that was not refused takes the next number.
 fn check_numbers(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let past = turn.history.iter().filter(|past| past.task == row.task);
-    let mut seen: Vec<u32> = past.map(|past| past.attempt.number).collect();
+    let landing = row.finalizing().and_then(|finalizer| finalizer.attempt);
+    let past = past.map(|past| past.attempt.number).chain(landing.map(|it| it.number));
+    let mut seen: Vec<u32> = past.collect();
     let refused = |attempt: &Attempt| matches!(attempt.end, Some(AttemptEnd::Refused(_)));
     let current = row.attempt.as_ref().filter(|attempt| !refused(attempt));
     seen.extend(current.map(|attempt| attempt.number));
@@ -97,24 +103,32 @@ fn numbered_from(turn: &Turn<'_>, no: TaskNo) -> u32 {
     turn.group(no).map_or(0, |group| group.numbered_from)
 }
 
-fn is_loss(attempt: &Attempt) -> bool {
-    matches!(&attempt.end, Some(AttemptEnd::Failed(e)) if e.class == ErrorClass::WorkerLost)
+/// A child's loss is its own: to its task it is a failure like any other.
+pub fn is_loss(task: &Task, attempt: &Attempt) -> bool {
+    !is_child(task)
+        && matches!(&attempt.end, Some(AttemptEnd::Failed(e)) if e.class == ErrorClass::WorkerLost)
 }
 
-fn is_failure(attempt: &Attempt) -> bool {
-    matches!(attempt.end, Some(AttemptEnd::Failed(_))) && !is_loss(attempt)
+fn is_child(task: &Task) -> bool {
+    matches!(task.control(), Some(Control::Child(_)))
+}
+
+pub fn is_failure(task: &Task, attempt: &Attempt) -> bool {
+    matches!(attempt.end, Some(AttemptEnd::Failed(_))) && !is_loss(task, attempt)
 }
 
 /// It never ran, for a fault of its own: another try would meet with the same.
-fn is_hopeless(attempt: &Attempt) -> bool {
+pub fn is_hopeless(attempt: &Attempt) -> bool {
     attempt.started_at.is_none()
         && matches!(&attempt.end, Some(AttemptEnd::Failed(e)) if e.class == ErrorClass::Logic)
 }
 
 fn check_tries(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let task = turn.definition.task(row.task.no);
-    let new = |counts: fn(&Attempt) -> bool| {
-        let ended = turn.ended.iter().filter(|(of, attempt)| *of == row.task && counts(attempt));
+    let new = |counts: fn(&Task, &Attempt) -> bool| {
+        let ended = turn.ended.iter().filter(|(of, attempt)| {
+            *of == row.task && counts(task, attempt) && !turn.landings.contains(&attempt.id)
+        });
         u32::try_from(ended.count()).expect("few")
     };
     let (failures, losses) = (new(is_failure), new(is_loss));
@@ -125,13 +139,13 @@ fn check_tries(turn: &Turn<'_>, row: &TaskRow) -> Check {
     Promise::Tries.ensure(counted || reset, || format!("{}, before {before:?}", name()))?;
     Promise::Tries.ensure(row.tries <= task.retries.max + 1 && row.losses <= LOSSES + 1, name)?;
     let Some(attempt) = &row.attempt else { return Ok(()) };
-    if row.fact == Fact::Failed && is_failure(attempt) {
+    if row.fact == Fact::Failed && is_failure(task, attempt) {
         // What a wait came to is what it came to.
         let last =
             row.tries == task.retries.max + 1 || is_hopeless(attempt) || task.control().is_some();
         Promise::Tries.ensure(last, name)?;
     }
-    if row.fact == Fact::Delayed && is_failure(attempt) {
+    if row.fact == Fact::Delayed && is_failure(task, attempt) {
         // One that a person asked for again has no tries.
         let again = !is_hopeless(attempt) || row.tries == 0;
         Promise::Tries.ensure(row.tries <= task.retries.max && again, name)?;
@@ -141,11 +155,11 @@ fn check_tries(turn: &Turn<'_>, row: &TaskRow) -> Check {
 
 fn check_losses(row: &TaskRow, attempt: &Attempt, task: &Task, name: &dyn Fn() -> String) -> Check {
     let last = task.on_lost == OnLost::Fail || row.losses > LOSSES;
-    if row.fact == Fact::Failed && is_loss(attempt) {
+    if row.fact == Fact::Failed && is_loss(task, attempt) {
         Promise::Tries.ensure(last, name)?;
     }
     // An instance that a person asked for again has no losses.
-    if row.fact == Fact::Delayed && is_loss(attempt) && row.losses > 0 {
+    if row.fact == Fact::Delayed && is_loss(task, attempt) && row.losses > 0 {
         Promise::Tries.ensure(row.losses <= LOSSES, name)?;
         return Promise::LostOnce.ensure(task.on_lost == OnLost::Retry, name);
     }
@@ -153,13 +167,13 @@ fn check_losses(row: &TaskRow, attempt: &Attempt, task: &Task, name: &dyn Fn() -
 }
 
 fn check_delay(turn: &Turn<'_>, row: &TaskRow) -> Check {
-    if row.fact == Fact::Waiting {
+    if matches!(row.fact, Fact::Waiting | Fact::WorkerDone) {
         return Ok(());
     }
     let (Some(until), Some(attempt)) = (row.until, &row.attempt) else { return Ok(()) };
     let ended = attempt.finished_at.expect("what is delayed has ended");
     let before = turn.row_before(row.task).filter(|before| {
-        before.until.is_some() && before.attempt.as_ref().map(|a| a.id) == Some(attempt.id)
+        before.fact == Fact::Delayed && before.attempt.as_ref().map(|a| a.id) == Some(attempt.id)
     });
     let holds = match before {
         Some(before) => before.until == Some(until) || is_asked_again(turn, row),
@@ -172,10 +186,11 @@ fn check_delay(turn: &Turn<'_>, row: &TaskRow) -> Check {
 /// As the policy says.
 fn is_delay(turn: &Turn<'_>, row: &TaskRow, attempt: &Attempt) -> bool {
     let (Some(until), Some(ended)) = (row.until, attempt.finished_at) else { return false };
-    let policy = &turn.definition.task(row.task.no).retries;
+    let task = turn.definition.task(row.task.no);
+    let policy = &task.retries;
     match &attempt.end {
         Some(AttemptEnd::Refused(_)) => until > ended && until <= ended + Span::from_secs(30),
-        Some(AttemptEnd::Failed(_)) if is_loss(attempt) => {
+        Some(AttemptEnd::Failed(_)) if is_loss(task, attempt) => {
             let earlier = row.losses.checked_sub(1);
             earlier.is_some_and(|earlier| until == ended + Span::from_secs(4_u64.pow(earlier)))
         }
@@ -247,10 +262,19 @@ fn check_stopping(turn: &Turn<'_>, row: &TaskRow) -> Check {
 /// Nothing is stopped before its time is up.
 fn check_patience(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let before = turn.row_before(row.task);
+    if row.fact == Fact::WorkerDone {
+        return Ok(());
+    }
     let (Some(why), Some(attempt)) = (row.stopping, &row.attempt) else { return Ok(()) };
     let task = turn.definition.task(row.task.no);
     let due = match why {
-        Stopping::Timeout => attempt.started_at.map(|at| at + task.timeout),
+        Stopping::Timeout => {
+            let timeout = match task.control() {
+                Some(Control::Child(child)) => child.timeout.unwrap_or(task.timeout),
+                _ => task.timeout,
+            };
+            attempt.started_at.map(|at| at + timeout)
+        }
         Stopping::StartTimeout => {
             let refused_for = before.map_or(Span::ZERO, |before| before.refused_for);
             let left = task.start_timeout.0.saturating_sub(refused_for.0);

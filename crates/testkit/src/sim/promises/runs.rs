@@ -1,7 +1,8 @@
 //! One run before and after a commit: its state, its words, its counts, its end.
 
-use crate::sim::oracle::{Met, Standing};
+use crate::sim::oracle::{Met, Reading, Standing};
 use crate::sim::promise::{Check, Promise};
+use crate::sim::promises::checkpoints;
 use crate::sim::promises::record::Turn;
 use crate::sim::tally::Tally;
 use mainspring_core::ids::TaskNo;
@@ -27,6 +28,13 @@ pub fn check(turn: &Turn<'_>, tally: &mut Tally) -> Check {
     Ok(())
 }
 
+/// Whether the parent's hold is this run's: that it is one is looked at there.
+fn is_held_from_above(turn: &Turn<'_>) -> bool {
+    let held = turn.after.progress.hold.as_ref();
+    let parent = turn.after.head.parent.as_deref();
+    held.zip(parent).is_some_and(|(hold, parent)| hold.by == parent.word())
+}
+
 /// One batch may hold several arrows; each needs its reason.
 fn check_arrow(turn: &Turn<'_>) -> Check {
     use RunStatus::{Cancelled, Cancelling, Failed, Paused, Pending, Running, Success};
@@ -36,16 +44,17 @@ fn check_arrow(turn: &Turn<'_>) -> Check {
     let timed_out = turn.after.progress.cancel == Some(CancelCause::RunTimeout);
     let resumed = turn.run_was_asked(Verb::Resume);
     let cancelled = turn.run_cancel_was_asked();
+    let checkpoint = checkpoints::is_held(turn) || is_held_from_above(turn);
     let holds = before == after
         || match (before, after) {
             (Success, _) => false,
             (Failed | Cancelled, _) => turn.was_asked(Verb::Retry),
             (_, Pending) => false,
             // It is let in when everything else of a batch is decided.
-            (Pending, Paused) => false,
+            (Pending, Paused) => checkpoint,
             (Pending, Cancelling) => timed_out || cancelled,
             (Pending, _) => true,
-            (Running, Paused) => turn.run_was_asked(Verb::Pause),
+            (Running, Paused) => turn.run_was_asked(Verb::Pause) || checkpoint,
             (Running | Paused, Cancelling) => timed_out || cancelled,
             (Running, _) => true,
             (Paused, Running | Paused | Success) => resumed,
@@ -93,7 +102,8 @@ fn check_counts(turn: &Turn<'_>) -> Check {
             Fact::Cancelled => counts.cancelled += 1,
             Fact::Skipped => counts.skipped += 1,
             Fact::Waiting => counts.waiting += 1,
-            Fact::None | Fact::Delayed | Fact::WorkerDone => {}
+            Fact::WorkerDone => counts.worker_done += 1,
+            Fact::None | Fact::Delayed => {}
         }
     }
     let stored = turn.after.progress.counts;
@@ -111,14 +121,7 @@ fn check_words(turn: &Turn<'_>) -> Check {
     let shown = words(shape, progress, &rows, turn.now);
     for (position, shown) in shown.iter().enumerate() {
         let no = TaskNo::from_position(position);
-        let standing = turn.reading.standing(no);
-        let rowless = rows.fact(no) == Fact::None;
-        let expected = match standing {
-            Standing::Open | Standing::Skipped if rowless && progress.cancel.is_some() => {
-                Standing::Cancelled
-            }
-            standing => standing,
-        };
+        let expected = turn.reading.standing(no);
         let said = match shown.word {
             Word::Pending | Word::Ready | Word::Dispatched | Word::Paused => Standing::Open,
             Word::Waiting | Word::WorkerDone => Standing::Open,
@@ -142,7 +145,7 @@ fn check_settled(turn: &Turn<'_>) -> Check {
     if turn.was_asked(Verb::Retry) {
         return Ok(());
     }
-    let reading = crate::sim::oracle::Reading::new(turn.definition, before.rows.values());
+    let reading = Reading::of(turn.definition, before.rows.values(), &before.progress);
     for (position, was) in reading.standings().iter().enumerate() {
         let no = TaskNo::from_position(position);
         let is = turn.reading.standing(no);
@@ -186,9 +189,10 @@ fn check_verdict(turn: &Turn<'_>) -> Check {
         format!("run {} is {:?}, should be {expected:?}", turn.after.head.key.0, progress.status)
     })?;
     let mut standings = turn.reading.standings().iter();
-    let settled = progress.cancel.is_some() || standings.all(|standing| standing.is_settled());
-    let is_live =
-        |row: &TaskRow| row.fact.is_live() || matches!(row.fact, Fact::Open | Fact::Waiting);
+    let settled = standings.all(|standing| standing.is_settled());
+    let is_live = |row: &TaskRow| {
+        row.fact.is_live() || matches!(row.fact, Fact::Open | Fact::Waiting | Fact::WorkerDone)
+    };
     let live = turn.after.tasks.iter().any(is_live);
     Promise::Verdict.ensure(settled && !live, || {
         format!("run {} ended before its tasks", turn.after.head.key.0)

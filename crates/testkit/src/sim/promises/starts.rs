@@ -2,6 +2,7 @@
 
 use crate::sim::oracle::Met;
 use crate::sim::promise::{Check, Promise};
+use crate::sim::promises::checkpoints;
 use crate::sim::promises::record::Turn;
 use mainspring_core::ids::TaskRef;
 use mainspring_core::kernel::fact::Fact;
@@ -20,12 +21,13 @@ pub fn check(turn: &Turn<'_>) -> Check {
     Ok(())
 }
 
-/// What is parked is so as soon as it is known for what: an order in the same commit may have come
-/// after that.
+/// What is parked is so as soon as it is known for what: an order or a checkpoint in the same commit
+/// may have come after that.
 fn check_parked(turn: &Turn<'_>, row: &TaskRow) -> Check {
     // And its wait may be over, and its run with it.
     let is_over = row.fact != Fact::Waiting;
-    if is_over || !turn.orders.is_empty() || turn.after.progress.cancel.is_some() {
+    let was_paused = checkpoints::is_held(turn);
+    if is_over || was_paused || !turn.orders.is_empty() || turn.after.progress.cancel.is_some() {
         return Ok(());
     }
     check_new(turn, row)
@@ -39,7 +41,9 @@ fn check_new(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let group = turn.reading.row(row.task.no).filter(|_| row.task.index.is_some());
     let held = row.hold.is_some() || group.is_some_and(|group| group.hold.is_some());
     Promise::PausedRests.ensure(status != RunStatus::Paused && !held, name)?;
-    Promise::CancelledRests.ensure(status == RunStatus::Running, name)?;
+    let is_always = turn.definition.task(row.task.no).always.is_some();
+    let goes_on = status == RunStatus::Cancelling && is_always;
+    Promise::CancelledRests.ensure(status == RunStatus::Running || goes_on, name)?;
     let open = group.is_none_or(|group| group.fact == Fact::Open);
     Promise::Group.ensure(open, || format!("{} was started and its group is not open", name()))?;
     let unmet = turn.reading.dependencies(row.task.no).find(|(_, met)| *met != Met::Yes);

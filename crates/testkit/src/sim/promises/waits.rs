@@ -19,6 +19,10 @@ use mainspring_core::world::input::Verb;
 pub fn check(turn: &Turn<'_>) -> Check {
     for (task, attempt) in &turn.ended {
         if let Some(control) = turn.definition.task(task.no).control() {
+            // What a child means to its task is looked at with both.
+            if matches!(control, Control::Child(_)) {
+                continue;
+            }
             check_end(turn, *task, attempt, control)?;
             check_held(turn, *task, attempt)?;
         }
@@ -114,8 +118,9 @@ fn check_held(turn: &Turn<'_>, task: TaskRef, attempt: &Attempt) -> Check {
         .filter(|before| before.attempt.as_ref().is_some_and(|known| known.id == attempt.id));
     let is_held = |row: Option<&TaskRow>| row.is_some_and(|row| row.hold.is_some());
     let held = is_held(before) || before.is_some() && is_held(turn.row_before(whole));
-    let by_itself =
-        held && attempt.end != Some(AttemptEnd::Cancelled) && !turn.was_asked(Verb::Resume);
+    // A cancel lifts holds, also of what it leaves running.
+    let lifted = turn.was_asked(Verb::Resume) || turn.after.progress.cancel.is_some();
+    let by_itself = held && attempt.end != Some(AttemptEnd::Cancelled) && !lifted;
     Promise::PausedRests.ensure(!by_itself, || format!("{} was held", turn.name(task)))
 }
 

@@ -1,0 +1,38 @@
+//! Breakages of child runs: how they begin, how they end, and what their parents hand down.
+
+use super::mutant::{Mutant, mutant};
+
+const CHILD: &str = "crates/core/src/world/child.rs";
+const PARK: &str = "crates/core/src/world/park.rs";
+
+#[rustfmt::skip] // One below the other, the passage and what takes its place.
+pub const MUTANTS: &[Mutant] = &[
+    mutant("child-goes-on", "a child is cancelled with its parent", CHILD, (
+        "        let _ = self.cancel_run(now, child, &by);",
+        "        let _ = (child, by);",
+    )),
+    mutant("child-failure-succeeds", "a failed child fails its attempt", CHILD, (
+        "            (None, End::Failed(error)) => self.child_failed(now, ticket, error),",
+        "            (None, End::Failed(_)) => { self.close_attempt(now, ticket, AttemptEnd::Success, |row| { waits_no_more(row); step(row, Event::Succeeded); row.hold = None; }); }",
+    )),
+    mutant("child-begun-twice", "each start is one child", PARK, (
+        "                let run = self.begin_child(now, key, task, *begin)?;",
+        "                let _ = self.begin_child(now, key, task, (*begin).clone()); let run = self.begin_child(now, key, task, *begin)?;",
+    )),
+    mutant("hold-stays-above", "a hold of the parent is its children's", CHILD, (
+        "            RunStatus::Running if is_held => drop(self.pause_run(now, key, &by)),",
+        "            RunStatus::Running if is_held => {}",
+    )),
+    mutant("child-end-unheard", "the end of a child ends the wait for it", CHILD, (
+        "        let Some(row) = row.filter(|row| row.child() == Some(id)) else { return };",
+        "        let Some(row) = row.filter(|row| row.child() == Some(id) && row.task.no.0 == 0) else { return };",
+    )),
+    mutant("child-counted", "a child passes a group that an ancestor holds", "crates/core/src/world/admit.rs", (
+        "            if run.head.group.as_ref() == Some(group) {",
+        "            if run.head.group.as_ref() == Some(group) && run.head.parent.is_some() {",
+    )),
+    mutant("child-retries-for-ever", "a child's failure is counted", CHILD, (
+        "            row.tries = tries;",
+        "            row.tries = 0;",
+    )),
+];

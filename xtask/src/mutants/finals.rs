@@ -1,0 +1,79 @@
+//! Breakages of what lands work: when it starts, how it counts, and what its end means.
+
+use super::mutant::{Mutant, mutant};
+
+const FINALIZE: &str = "crates/core/src/world/finalize.rs";
+const LINE: &str = "crates/core/src/world/line.rs";
+const ORDERS: &str = "crates/core/src/world/orders.rs";
+const BLUEPRINT: &str = "crates/core/src/world/blueprint.rs";
+const EDGE: &str = "crates/core/src/plan/dag/edge.rs";
+const MERGE: &str = "crates/core/src/spec/lower/finalize.rs";
+const LAUNCH: &str = "crates/core/src/launch.rs";
+const REPORT: &str = "crates/core/src/world/report.rs";
+
+#[rustfmt::skip] // One below the other, the passage and what takes its place.
+pub const MUTANTS: &[Mutant] = &[
+    mutant("queue-unheeded", "one at a time lands in a queue", BLUEPRINT, (
+        "set.extend(finalize.queue.as_ref().map(|queue| limits.named(&queue_name(queue))));",
+        "let _ = queue_name;",
+    )),
+    mutant("merge-without-queue", "merges queue up for each repository and target", MERGE, (
+        "Finalize { queue: Some(queue), action: FinalAction::GitMerge(landing), ..self.finalize }",
+        "Finalize { queue: Some(queue).filter(|_| false), action: FinalAction::GitMerge(landing), ..self.finalize }",
+    )),
+    mutant("merge-in-any-name", "what lands names the attempt that did the work", LAUNCH, (
+        "attempt: self.finalizes.expect(\"only finalizers land\"),",
+        "attempt: self.finalizes.map_or(self.ticket.attempt, |_| self.ticket.attempt),",
+    )),
+    mutant("youngest-lands-first", "in a queue the oldest lands first", LINE, (
+        "free.filter_map(|(_, line)| line.first()).min().copied()",
+        "free.filter_map(|(_, line)| line.last()).max().copied()",
+    )),
+    mutant("merged-by-work", "dependents on merged wait until it has landed", EDGE, (
+        "(When::Merged | When::Started, Standpoint::WorkerDone) => Unmet,",
+        "(When::Merged | When::Started, Standpoint::WorkerDone) => Satisfied,",
+    )),
+    mutant("completed-unheeded", "dependents on completed go on when the work is done", EDGE, (
+        "(When::Completed, Standpoint::WorkerDone) => Satisfied,",
+        "(When::Completed, Standpoint::WorkerDone) => Unmet,",
+    )),
+    mutant("lost-landing-fails", "a loss of what lands work is not a try", FINALIZE, (
+        "row.finalizer.as_mut().expect(\"the ticket was checked\").losses = losses;",
+        "row.finalizer.as_mut().expect(\"the ticket was checked\").tries = losses;",
+    )),
+    mutant("landing-without-end", "what lands work has its own bound on tries", FINALIZE, (
+        "let tries = finalizer.tries + 1;",
+        "let tries = finalizer.tries;",
+    )),
+    mutant("held-lands", "holding a task holds what lands its work", FINALIZE, (
+        "is_due && self.lets_start(task.no) && !self.is_held(task)",
+        "is_due && self.lets_start(task.no)",
+    )),
+    mutant("paused-lands", "a paused run lands nothing new", FINALIZE, (
+        "is_due && self.lets_start(task.no) && !self.is_held(task)",
+        "is_due && !self.is_held(task)",
+    )),
+    mutant("withdrawn-and-landed", "a cancel takes what is queued out of its line", ORDERS, (
+        "        self.line.remove_task(key, no);
+        self.change(key, TaskRef::plain(no), |row| {",
+        "        self.change(key, TaskRef::plain(no), |row| {",
+    )),
+    mutant("landed-and-cancelled", "what lands while it is being stopped has landed", FINALIZE, (
+        "            (_, Outcome::Success(output) | Outcome::Cached(output)) => {",
+        "            (None, Outcome::Success(output) | Outcome::Cached(output)) => {",
+    )),
+    mutant("stopped-landing-goes-on", "a cancelled finalizer is not tried again", FINALIZE, (
+        "            (Some(Stopping::Cancel), _) => {
+                self.finish_finalizer(now, ticket, (AttemptEnd::Cancelled, None), cancel);
+            }",
+        "            (Some(Stopping::Cancel), _) => self.finalizer_lost(now, ticket, None),",
+    )),
+    mutant("landing-unasked", "the work is done only when it has landed", REPORT, (
+        "if self.task(ticket).finalize.is_some() => {",
+        "if self.task(ticket).finalize.is_some() && ticket.task.index.is_none() => {",
+    )),
+    mutant("landing-lost-by-history", "every attempt at landing is in the history", FINALIZE, (
+        "            self.draft.add(Change::NewAttempt(key, past));",
+        "            drop(past);",
+    )),
+];
