@@ -98,8 +98,8 @@ fn possible() -> BTreeSet<Thing> {
     possible
 }
 
-/// The transitions that tasks and groups can make in today's product. Finalizers are in the table
-/// of transitions already and in no definition yet.
+/// Transitions that tasks and groups can make. Those of work that is done and has to land are not
+/// asked for: `promises/finals.rs` looks at them wherever they happen.
 const TRANSITIONS: &[(Fact, Event)] = &[
     (Fact::None, Event::Parked),
     (Fact::Waiting, Event::Succeeded),
