@@ -5,11 +5,13 @@ import { signal } from './html.js';
 /** Who asks: not known yet, somebody, or nobody, and then the page asks for a token. */
 export const session = signal(/** @type {{ is: 'unknown' | 'closed' | 'open', name?: string, role?: string, expired?: boolean }} */ ({ is: 'unknown' }));
 
+/** @typedef {{ path?: string, message: string, hint?: string, line?: number, column?: number }} Fault */
+
 export class Problem extends Error {
   /**
    * @param {string} title
    * @param {string} detail
-   * @param {{ status?: number, code?: string, errors?: { path?: string, message: string, hint?: string }[] }} [more]
+   * @param {{ status?: number, code?: string, errors?: Fault[] }} [more]
    */
   constructor(title, detail, { status = 0, code = '', errors = [] } = {}) {
     super(detail || title);
@@ -76,14 +78,15 @@ export async function get(url, signal) {
 /**
  * @param {string} url
  * @param {unknown} [body]
- * @param {{ method?: string, key?: string }} [how] key: whatever is sent twice under it is done once
+ * @param {{ method?: string, key?: string, type?: string }} [how] key: whatever is sent twice under it is done once; type: the body is a text of this type
  */
-export async function send(url, body, { method = 'POST', key } = {}) {
+export async function send(url, body, { method = 'POST', key, type } = {}) {
   /** @type {Record<string, string>} */
   const headers = {};
-  if (body !== undefined) headers['content-type'] = 'application/json';
+  if (body !== undefined) headers['content-type'] = type ?? 'application/json';
   if (key !== undefined) headers['idempotency-key'] = key;
-  const response = await request(url, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+  const text = body === undefined ? undefined : type ? String(body) : JSON.stringify(body);
+  const response = await request(url, { method, headers, body: text });
   return response.status === 204 ? undefined : response.json();
 }
 
@@ -114,6 +117,7 @@ export async function introduce() {
 const ROLES = ['viewer', 'operator', 'admin'];
 
 export const mayOperate = () => ROLES.indexOf(session.value.role ?? '') >= 1;
+export const mayAdminister = () => session.value.role === 'admin';
 
 /**
  * Whether an approval is for whoever asks: its deciders are names, or roles with those above them.

@@ -26,19 +26,39 @@ function drawn({ tasks, room, width, height }) {
   return across.width < down.width ? across : down;
 }
 
+const MARGIN = 12;
+/** Between two layers; more where something is written on an edge. */
+const BETWEEN = { LR: 56, TB: 40 };
+const BETWEEN_WRITTEN = { LR: 84, TB: 48 };
+
 /** @param {ReturnType<typeof fold>} folded @param {Direction} direction @param {{ width: number, height: number }} size of a node @returns {Drawing} */
 function laid({ nodes, edges }, direction, { width, height }) {
   const graph = /** @type {any} */ (new Graph());
-  graph.setGraph({ rankdir: direction, nodesep: 16, ranksep: direction === 'LR' ? 56 : 40, marginx: 12, marginy: 12 });
+  const isWritten = edges.some((edge) => edge.when !== 'merged' && edge.when !== 'success');
+  graph.setGraph({ rankdir: direction, nodesep: 16, ranksep: (isWritten ? BETWEEN_WRITTEN : BETWEEN)[direction] });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { id } of nodes) graph.setNode(id, { width, height });
   for (const { from, to } of edges) graph.setEdge(from, to);
   layout(graph);
+  const bounds = around(graph, { width, height });
+  const moved = ({ x = 0, y = 0 }) => ({ x: x - bounds.left + MARGIN, y: y - bounds.top + MARGIN });
   return {
-    nodes: nodes.map((node) => ({ ...node, x: graph.node(node.id).x, y: graph.node(node.id).y })),
-    edges: edges.map((edge) => ({ ...edge, points: graph.edge(edge.from, edge.to).points })),
-    width: graph.graph().width,
-    height: graph.graph().height,
+    nodes: nodes.map((node) => ({ ...node, ...moved(graph.node(node.id)) })),
+    edges: edges.map((edge) => ({ ...edge, points: graph.edge(edge.from, edge.to).points.map(moved) })),
+    width: bounds.right - bounds.left + 2 * MARGIN,
+    height: bounds.bottom - bounds.top + 2 * MARGIN,
     direction,
   };
+}
+
+/** All that is drawn: a long edge may go around the nodes. @param {any} graph @param {{ width: number, height: number }} size of a node */
+function around(graph, { width, height }) {
+  const bounds = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
+  const take = (/** @type {Point} */ { x, y }, w = 0, h = 0) => {
+    [bounds.left, bounds.right] = [Math.min(bounds.left, x - w / 2), Math.max(bounds.right, x + w / 2)];
+    [bounds.top, bounds.bottom] = [Math.min(bounds.top, y - h / 2), Math.max(bounds.bottom, y + h / 2)];
+  };
+  for (const id of graph.nodes()) take(graph.node(id), width, height);
+  for (const edge of graph.edges()) for (const point of graph.edge(edge).points) take(point);
+  return bounds;
 }

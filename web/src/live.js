@@ -128,30 +128,35 @@ export function useEars(ears) {
   latest.current = ears;
   useEffect(() => {
     /** @type {Ears} */
-    const mine = { fresh: () => latest.current.fresh?.(), run: (it) => latest.current.run?.(it), tasks: (id, tasks) => latest.current.tasks?.(id, tasks) };
+    const mine = { fresh: () => latest.current.fresh?.(), back: () => latest.current.back?.(), run: (it) => latest.current.run?.(it), tasks: (id, tasks) => latest.current.tasks?.(id, tasks) };
     listeners.add(mine);
     return () => void listeners.delete(mine);
   }, []);
 }
 
 /**
- * Does something at once, and again after a pause if it was asked for meanwhile.
+ * Does something at once, and again after a pause if it was asked for meanwhile. Never twice at a
+ * time: the pause begins when it is done.
  * @param {() => unknown} work
  * @param {number} pauseMs
  */
 export function throttled(work, pauseMs) {
-  let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
+  let isBusy = false;
   let isAsked = false;
-  const act = () => {
+  const act = async () => {
+    isBusy = true;
     isAsked = false;
-    work();
-    timer = setTimeout(() => {
-      timer = undefined;
-      if (isAsked) act();
-    }, pauseMs);
+    try {
+      await work();
+    } finally {
+      setTimeout(() => {
+        isBusy = false;
+        if (isAsked) void act();
+      }, pauseMs);
+    }
   };
   return () => {
-    if (timer) isAsked = true;
-    else act();
+    if (isBusy) isAsked = true;
+    else void act();
   };
 }

@@ -42,7 +42,7 @@ export const isSettled = (status) => SETTLED.has(status);
 export const isLive = (status) => status === 'running' || status === 'dispatched';
 
 /** Kinds that are no work of a process: they have no log, and their time is spent waiting. */
-const PARKED = new Set(['approval', 'wait', 'sleep']);
+const PARKED = new Set(['approval', 'wait', 'sleep', 'workflow']);
 /** @param {string} kind */
 export const isParked = (kind) => PARKED.has(kind);
 /** @param {string} kind */
@@ -54,6 +54,12 @@ export const tone = (status) => STATES[status]?.tone ?? 'quiet';
 export const means = (status) => STATES[status]?.means ?? '';
 /** @param {string} status */
 export const word = (status) => status.replaceAll('_', ' ');
+
+/** Who holds something: a person, or a task that is a checkpoint. @param {import('./shapes.js').Hold} hold */
+export function heldBy({ by }) {
+  const checkpoint = by.startsWith('checkpoint ');
+  return { checkpoint, name: checkpoint ? by.slice('checkpoint '.length) : by };
+}
 
 /**
  * The state that a set of tasks has as a whole.

@@ -89,7 +89,7 @@ test('a run is paused, resumed, cancelled, and taken up again', async () => {
   await page.open(`/runs/${run.id}`);
   await page.getByRole('button', { name: 'Pause' }).click();
   await state('paused');
-  await page.getByText('Paused by').waitFor();
+  await page.getByText('the run is paused by anonymous').waitFor();
   await page.getByRole('button', { name: 'Resume' }).click();
   await state('running');
   await page.getByRole('button', { name: 'Cancel…' }).click();
@@ -110,7 +110,7 @@ test('a task is held, let go, cancelled and retried', async () => {
   await page.getByText('waits for first').waitFor();
   await page.getByRole('button', { name: 'Hold' }).click();
   await state('paused');
-  await page.getByText('Why it is not running: held by anonymous').waitFor();
+  await page.locator('.callout', { hasText: 'Why it is not running:' }).getByText('held by anonymous').waitFor();
   await page.getByRole('button', { name: 'Resume' }).click();
   await state('pending');
   await page.getByRole('button', { name: 'Cancel…' }).click();
@@ -193,6 +193,25 @@ test('counts lead to the tasks they count', async () => {
   await page.getByRole('link', { name: '7 success' }).click();
   await page.getByRole('table', { name: 'Tasks' }).waitFor();
   assert.equal(await page.getByRole('button', { name: '7 success' }).getAttribute('aria-pressed'), 'true');
+});
+
+test('of the tasks that are chosen those that failed are tried again', async () => {
+  await server.deploy('name: some\ntasks:\n  one: { run: "[ -e mended-some ]" }\n  two: { run: "[ -e mended-some ]" }\n  three: { run: "[ -e mended-some ]" }\n  four: { run: "true" }\n');
+  const run = await server.trigger('some');
+  await server.reached(run.id, 'failed');
+  await server.release('mended-some');
+  await page.open(`/runs/${run.id}?tab=tasks`);
+  await page.getByRole('table', { name: 'Tasks' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: /^Retry these/ }).count(), 0, 'all of them are for the button above');
+  await page.getByLabel('Filter tasks by name').fill('o');
+  await page.getByRole('button', { name: 'Retry these 2' }).click();
+  await page.getByText('2 tasks run again.').waitFor();
+  for (const name of ['one', 'two']) await server.taskReached(run.id, name, 'success');
+  await server.reached(run.id, 'failed');
+  assert.equal((await server.api(`/runs/${run.id}/tasks/three`)).status, 'failed', 'and no other');
+  await page.getByLabel('Filter tasks by name').fill('thr');
+  await page.getByRole('button', { name: 'Retry this one' }).click();
+  await state('success');
 });
 
 test('tasks are put in order by a column, both ways and back', async () => {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Browser, Server, until } from './harness.js';
 import { RELEASE } from './fixtures.js';
-import { fits, isAccessible, isClean, picture, SIZES } from './look.js';
+import { isAccessible, isClean, lookAt, picture, SIZES } from './look.js';
 
 let server;
 let browser;
@@ -43,18 +43,10 @@ for (const size of SIZES) {
       ['home-asked', '/', ['Needs attention', 'Open region 2?']],
       ['run-waits', `/runs/${run}`, ['review waits for an approval:', '4 waiting']],
       ['tasks-waiting', `/runs/${run}?tab=tasks`, ['waits for the signal paid', 'sleeps, goes on in']],
-      ['timeline-waiting', `/runs/${run}?tab=timeline`, ['waits for a person, a signal or a time']],
+      ['timeline-waiting', `/runs/${run}?tab=timeline`, ['waits for a person, a signal, a time or a child run']],
       ['approval', `/runs/${run}/tasks/review`, ['waits for an approval: Ship 1.4.2?', 'Approve…', 'Input and output']],
       ['approvals-fanned', `/runs/${run}/tasks/regions`, ['3 instances', 'waits for an approval: Open region 1?']],
-    ]) {
-      await page.open(path);
-      const isWide = size.viewport.width > 760;
-      for (const text of texts) await page.getByText(text).first().waitFor({ state: isWide ? 'visible' : 'attached' });
-      await isAccessible(page, `${name} at ${size.name}`, size.rules);
-      await fits(page, `${name} at ${size.name}`);
-      await picture(page, `${name}-${size.name}`);
-    }
-    assert.equal(await page.evaluate(() => window.harmed), undefined);
+    ]) await lookAt(page, size, [name, path, texts]);
     isClean(page);
     await page.context().close();
   });

@@ -150,3 +150,27 @@ tasks:
       printf '{"html": "<script>window.harmed = 1</script>", "turned": "abc\\342\\200\\256def", "long": "%s"}' "$(head -c 2000 /dev/zero | tr '\\000' y)" > $MAINSPRING_OUTPUT
   fails: { run: "echo '<img src=x onerror=window.harmed=1>' >&2; exit 1" }
 `;
+
+/** Three tasks land through one queue: the first lands until it is released, the others wait. */
+export const LANDING = `name: landing
+description: Work side by side, landed one after the other
+tasks:
+  alpha: { run: "echo alpha worked", finalize: { queue: trunk, run: "echo alpha lands; ${wait('go-alpha')}; echo alpha landed" } }
+  beta: { depends_on: [{ task: alpha, when: completed }], run: "echo beta worked", finalize: { queue: trunk, retries: { max: 1, delay: 1h }, run: "echo 'beta conflicts' >&2; [ -e mended-beta ]" } }
+  gamma: { depends_on: [{ task: beta, when: completed }], run: "echo gamma worked", finalize: { queue: trunk, run: "echo gamma lands" } }
+  report: { depends_on: [alpha, gamma], run: "echo reported" }
+`;
+
+/** A run that stops to be looked at, with child runs of which one fails. */
+export const CHILD = `name: convert-one
+input: { type: object, required: [file], properties: { file: { type: string } } }
+tasks:
+  convert: { run: "[ \${{ input.file }} != broken ] || { echo 'no such file' >&2; exit 4; }" }
+`;
+export const PARENT = `name: convert-all
+tasks:
+  plan: { noop: {}, checkpoint: true }
+  one: { depends_on: [plan], workflow: convert-one, input: { file: north } }
+  many: { depends_on: [plan], parallel: 3, workflow: convert-one, input: { file: south } }
+  broken: { depends_on: [one], workflow: convert-one, input: { file: broken } }
+`;

@@ -69,13 +69,13 @@ test('a viewer is told so and offered nothing that would be refused', async () =
   await enter(page, tokens.viewer);
   await page.getByText('your role is viewer').waitFor();
   await page.getByRole('tab', { name: 'Graph' }).waitFor();
-  const steers = /Pause|Cancel|Retry|Resume|Signal|Hold|Approve|Reject|Start|Change|Add|Run again/;
+  const steers = /Pause|Cancel|Retry|Resume|Signal|Hold|Approve|Reject|Start|Change|Add|Run again|Act on all/;
   assert.equal(await page.getByRole('button', { name: steers }).count(), 0);
   await isAccessible(page, 'run of a viewer');
   await picture(page, 'viewer-1440-light');
   const asked = await server.trigger('release');
   await server.taskReached(asked.id, 'review', 'waiting');
-  for (const [path, text] of [['/', 'Needs attention'], ['/approvals', 'Open region 0?'], ['/tiers', 'executor:process'], ['/workflows/gated', '3 tasks'], [`/runs/${asked.id}`, 'review waits for an approval'], [`/runs/${asked.id}/tasks/review`, 'It is parked:'], [`/runs/${run.id}/tasks/first`, 'Attempt 1']]) {
+  for (const [path, text] of [['/', 'Needs attention'], ['/runs', '2 runs'], ['/approvals', 'Open region 0?'], ['/tiers', 'executor:process'], ['/workflows/gated', '3 tasks'], [`/runs/${asked.id}`, 'review waits for an approval'], [`/runs/${asked.id}/tasks/review`, 'It is parked:'], [`/runs/${run.id}/tasks/first`, 'Attempt 1']]) {
     await page.open(path);
     await page.getByText(text).first().waitFor();
     assert.equal(await page.getByRole('button', { name: steers }).count(), 0, path);
@@ -85,6 +85,19 @@ test('a viewer is told so and offered nothing that would be refused', async () =
   assert.equal(await page.getByRole('dialog').count(), 0);
   assert.equal((await server.api(`/runs/${asked.id}`)).status, 'running');
   isClean(page);
+});
+
+test('tasks are added by an admin only: an operator is not offered it', async () => {
+  const { id } = await server.trigger('gated');
+  for (const [role, count] of [['operator', 0], ['admin', 1]]) {
+    const page = await browser.page(server);
+    await page.open(`/runs/${id}`);
+    await enter(page, tokens[role]);
+    await page.getByRole('button', { name: 'Signal…' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Add tasks…' }).count(), count, role);
+    isClean(page);
+    await page.context().close();
+  }
 });
 
 test('who may not decide an approval is told who may', async () => {

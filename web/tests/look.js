@@ -49,6 +49,21 @@ export async function fits(page, what) {
   assert.ok(over <= 0, `${what} is ${over} px too wide`);
 }
 
+/**
+ * A view as it should be at a size: what is to be seen is there, axe finds nothing, nothing sticks
+ * out; a picture is taken if somebody wants it.
+ * @param {any} page @param {typeof SIZES[number]} size @param {[string, string, (string | RegExp)[]]} view name, path, texts
+ */
+export async function lookAt(page, size, [name, path, texts]) {
+  await page.open(path);
+  // On a phone some of it is left out or scrolled away.
+  const state = size.viewport.width > 760 ? 'visible' : 'attached';
+  for (const text of texts) await page.getByText(text).first().waitFor({ state });
+  await isAccessible(page, `${name} at ${size.name}`, size.rules);
+  await fits(page, `${name} at ${size.name}`);
+  await picture(page, `${name}-${size.name}`);
+}
+
 export async function picture(page, name) {
   if (!PICTURES) return;
   await mkdir(PICTURES, { recursive: true });

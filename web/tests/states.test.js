@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Browser, Server } from './harness.js';
 import { everything, GATED, LONG_NAME, NIGHTLY } from './fixtures.js';
-import { fits, isAccessible, isClean, picture, SIZES } from './look.js';
+import { isClean, lookAt, SIZES } from './look.js';
 
 let server;
 let browser;
@@ -39,8 +39,9 @@ after(async () => {
 
 const VIEWS = [
   ['every-state', () => `/runs/${run}`, ['breaks failed:', 'no space left on device', 'asks waits for an approval:', LONG_NAME]],
-  ['every-state-tasks', () => `/runs/${run}?tab=tasks`, ['waits for the signal payment-received', 'held by anonymous', 'next try in', 'breaks failed before it', 'its condition was false', 'waits for a free place in tier']],
-  ['every-state-timeline', () => `/runs/${run}?tab=timeline`, ['waits for a person, a signal or a time', LONG_NAME]],
+  ['every-state-tasks', () => `/runs/${run}?tab=tasks`, ['waits for the signal payment-received', 'held by anonymous', 'next try in', 'breaks failed before it', 'its condition was false', 'everything-at-once/one is full, 1 of 1 in use: at-work']],
+  ['every-state-why', () => `/runs/${run}?tab=why`, ['waits for an approval: Is this what you wanted?', 'everything-at-once/one is full, 1 of 1 in use: at-work', 'held by anonymous', 'waits for at-work (running), no-place (ready), asks (waiting)', '400 instances:', '4 of at most 4 instances are at work at once']],
+  ['every-state-timeline', () => `/runs/${run}?tab=timeline`, ['waits for a person, a signal, a time or a child run', LONG_NAME]],
   ['every-state-home', () => '/', ['Paused by anonymous', 'Is this what you wanted?', "task 'load' failed: exited with code 3", '1 run succeeded, 1 failed, 0 cancelled']],
   ['every-state-workflows', () => '/workflows', ['everything-at-once', 'A description that goes on']],
   ['every-state-runs', () => '/runs', ['OPS-12345']],
@@ -51,14 +52,7 @@ const VIEWS = [
 for (const size of SIZES) {
   test(`every state at once, at ${size.name}`, async () => {
     const page = await browser.page(server, size);
-    for (const [name, path, texts] of VIEWS) {
-      await page.open(path());
-      const isWide = size.viewport.width > 760;
-      for (const text of texts) await page.getByText(text).first().waitFor({ state: isWide ? 'visible' : 'attached' });
-      await isAccessible(page, `${name} at ${size.name}`, size.rules);
-      await fits(page, `${name} at ${size.name}`);
-      await picture(page, `${name}-${size.name}`);
-    }
+    for (const [name, path, texts] of VIEWS) await lookAt(page, size, [name, path(), texts]);
     isClean(page);
     await page.context().close();
   });

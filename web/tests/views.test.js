@@ -8,7 +8,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Browser, PROGRAM, Server } from './harness.js';
 import { GATED, NIGHTLY } from './fixtures.js';
-import { fits, isAccessible, isClean, picture, SIZES } from './look.js';
+import { isAccessible, isClean, lookAt, picture, SIZES } from './look.js';
 
 let server;
 let browser;
@@ -55,14 +55,7 @@ const VIEWS = [
 for (const size of SIZES) {
   test(`every view at ${size.name}`, async () => {
     const page = await browser.page(server, size);
-    for (const [name, path, texts] of VIEWS) {
-      await page.open(path());
-      const isWide = size.viewport.width > 760;
-      for (const text of texts) await page.getByText(text).first().waitFor({ state: isWide ? 'visible' : 'attached' });
-      await isAccessible(page, `${name} at ${size.name}`, size.rules);
-      await fits(page, `${name} at ${size.name}`);
-      await picture(page, `${name}-${size.name}`);
-    }
+    for (const [name, path, texts] of VIEWS) await lookAt(page, size, [name, path(), texts]);
     isClean(page);
     await page.context().close();
   });

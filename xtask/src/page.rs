@@ -17,6 +17,8 @@ const SHOWN: &[(&str, &str)] = &[
     ("home", "every-state-home-1440-light"),
     ("run", "run-1440-light"),
     ("states", "every-state-1440-dark"),
+    ("why", "every-state-why-1440-light"),
+    ("bulk", "bulk-1440-light"),
     ("timeline", "timeline-1440-light"),
     ("log", "log-1440-light"),
     ("phone", "run-375-dark"),

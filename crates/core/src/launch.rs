@@ -173,7 +173,13 @@ impl StartAttempt {
     ) -> Result<GitWorkspace, NotLaunched> {
         let index = self.instance.as_ref().map(|instance| instance.index);
         let branch = branch_of(self.around.run, &task.name, index);
-        Ok(render_workspace(workspace, &self.workdir, branch, scope)?)
+        let into = match task.finalize.as_ref().map(|finalize| &finalize.action) {
+            // One that names what its own task puts out is known only then.
+            Some(FinalAction::GitMerge(landing)) => render_target(&landing.into, scope).ok(),
+            _ => None,
+        };
+        let workspace = render_workspace(workspace, &self.workdir, branch, scope)?;
+        Ok(GitWorkspace { into, ..workspace })
     }
 
     /// What landing the branch of a task comes to.
@@ -184,7 +190,7 @@ impl StartAttempt {
         scope: &Scope<'_>,
     ) -> Result<GitMerge, NotLaunched> {
         let workspace = task.workspace.as_ref().expect("nothing else has a branch to land");
-        let GitWorkspace { repo, base, branch } = self.workspace(task, workspace, scope)?;
+        let GitWorkspace { repo, base, branch, .. } = self.workspace(task, workspace, scope)?;
         let index = self.instance.as_ref().map(|instance| format!("/{}", instance.index));
         let (workflow, run) = (&self.around.definition.name, self.around.run);
         Ok(GitMerge {

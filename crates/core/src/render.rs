@@ -144,7 +144,7 @@ pub(crate) fn render_workspace(
 ) -> Result<GitWorkspace, Stop> {
     let repo = below(not_empty(&workspace.repo, "workspace.git.repo", scope)?, from);
     let base = not_empty(&workspace.base, "workspace.git.base", scope)?;
-    Ok(GitWorkspace { repo, base, branch })
+    Ok(GitWorkspace { repo, base, branch, into: None })
 }
 
 /// The branch that another lands on.

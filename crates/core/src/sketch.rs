@@ -11,6 +11,7 @@
 //! h signal=paid within=60: a
 //! i always=30: a
 //! j final=main final_retries=1: a
+//! l merge=main: a
 //! k child=other/2 retries=1: a
 //! @outputs=f
 //! ```
@@ -27,10 +28,11 @@ use crate::spec::control::{
 };
 use crate::spec::definition::{
     Action, Always, Artifacts, ConcurrencyGroup, Definition, Each, Edge, FailureStrategy, FanOut,
-    FinalAction, Finalize, OnConflict, OnFailure, OnLost, OutputFrom, Outputs, Path, Process,
-    Program, Retries, RetryClasses, Task, Times, When,
+    FinalAction, Finalize, Landing, OnConflict, OnFailure, OnLost, OutputFrom, Outputs, Path,
+    Process, Program, Retries, RetryClasses, Task, Times, When, Workspace,
 };
 use crate::time::Span;
+use crate::work_git::{MergeStrategy, UpdateCheckout};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -114,6 +116,7 @@ fn task(line: &str, names: &[&str]) -> Task {
             "priority" => task.priority = i32::try_from(number(value)).expect("small"),
             "tier" => task.tier = Some(value.into()),
             "final" => finalize(&mut task, |it| it.queue = Some(value.into())),
+            "merge" => merge(&mut task, value),
             "unqueued" => finalize(&mut task, |it| it.queue = None),
             "final_retries" => {
                 let max = u32::try_from(number(value)).expect("small");
@@ -171,6 +174,22 @@ fn finalize(task: &mut Task, edit: impl FnOnce(&mut Finalize)) {
     });
     edit(&mut whole);
     task.finalize = Some(Arc::new(whole));
+}
+
+/// Lands its branch; in which queue is said by where its work was done.
+fn merge(task: &mut Task, into: &str) {
+    let landing = Landing {
+        into: text(into),
+        verify: None,
+        strategy: MergeStrategy::Squash,
+        update_checkout: UpdateCheckout::Never,
+        kill_grace: KILL_GRACE_DEFAULT,
+        log_bytes_max: LOG_BYTES_DEFAULT,
+    };
+    task.workspace = Some(Workspace { repo: text("."), base: text("main") });
+    finalize(task, |it| {
+        it.action = FinalAction::GitMerge(landing);
+    });
 }
 
 fn text(source: &str) -> Text {

@@ -8,7 +8,7 @@ use crate::kernel::row::{Log, Stopping};
 use crate::output::Output;
 use crate::spec::definition::{Definition, OutputFrom};
 use crate::time::Span;
-use crate::work_git::{GitMerge, GitWorkspace};
+use crate::work_git::{GitMerge, GitWorkspace, Lands};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -195,12 +195,15 @@ pub struct Ended {
     pub cache: Option<CacheNote>,
     /// Files of a success, in the order of its `artifacts_out`; stored before the end is told.
     pub artifacts: Vec<ArtifactOut>,
+    /// Of what worked in a git workspace.
+    pub lands: Option<Box<Lands>>,
 }
 
 impl Ended {
     /// Of an attempt that ran, and wrote nothing.
     pub fn of(outcome: Outcome) -> Self {
-        Self { outcome, started: true, log: None, cache: None, artifacts: Vec::new() }
+        let artifacts = Vec::new();
+        Self { outcome, started: true, log: None, cache: None, artifacts, lands: None }
     }
 
     /// Of one that never began.
@@ -235,6 +238,9 @@ pub enum Outcome {
     Failed(TaskError),
     /// It was stopped, as asked, before it reached an outcome.
     Stopped,
+    /// A merge that somebody's checkout is in the way of; nothing has landed. It is tried again for
+    /// as long as it takes them to see to it.
+    Hindered(Box<str>),
 }
 
 #[derive(Clone, Debug, PartialEq)]

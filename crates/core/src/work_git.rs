@@ -3,6 +3,7 @@
 
 use crate::ids::{AttemptId, RunId};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 /// A git worktree of its own for each attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,6 +13,29 @@ pub struct GitWorkspace {
     pub base: String,
     /// `mainspring/<run>/<task>`, and `/<index>` for an instance of a group.
     pub branch: String,
+    /// The target that its work is to land on, if that is known before the work is done.
+    pub into: Option<String>,
+}
+
+/// What the work of a workspace lands on, by whoever made that: only there it is known which
+/// folders are of one repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lands {
+    /// The one path of the repository, whichever way the definition names it.
+    pub repository: String,
+    pub into: Option<String>,
+}
+
+/// Of the name of a queue, what of its target is shown.
+const SHOWN_CHARS_MAX: usize = 40;
+
+/// The queue of a repository and a target.
+pub fn queue_of(repository: &str, into: &str) -> Box<str> {
+    let hash = Sha256::digest(format!("{repository}\0{into}").as_bytes());
+    let hash: String = hash.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let shown: String = into.chars().take(SHOWN_CHARS_MAX).map(plain).collect();
+    format!("git.{shown}.{hash}").into()
 }
 
 /// The branch of a task. Git takes every name of a task but a few with dots; theirs are written
@@ -66,6 +90,17 @@ pub enum UpdateCheckout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::limit::{check_name, queue_name};
+
+    #[test]
+    fn there_is_one_queue_for_each_repository_and_target() {
+        let queue = |repository: &str, into: &str| queue_of(repository, into);
+        let three = [queue("/a", "main"), queue("/b", "main"), queue("/a", "next/v1")];
+        assert_eq!(three[0], queue("/a", "main"));
+        assert!(three[0] != three[1] && three[0] != three[2] && three[1] != three[2]);
+        assert!(three[2].starts_with("git.next-v1."), "{}", three[2]);
+        assert_eq!(check_name(&queue_name(&three[2])), Ok(()), "people can set it");
+    }
 
     #[test]
     fn a_branch_is_named_so_that_git_takes_it() {

@@ -5,7 +5,7 @@ use crate::desk::Desk;
 use crate::shelf::Shelf;
 use crate::starts::Starts;
 use mainspring_core::ids::{AttemptId, Ticket};
-use mainspring_core::work::{ExecutorKind, Life, Question};
+use mainspring_core::work::{ExecutorKind, Launch, Life, Question};
 use mainspring_core::world::batch::Effect;
 use mainspring_exec::Executor;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +13,12 @@ use std::sync::{Arc, mpsc};
 
 /// Who carries out which kind of work.
 pub type Executors = BTreeMap<ExecutorKind, Arc<dyn Executor>>;
+
+/// By who is to carry them out.
+pub(crate) type Launches = BTreeMap<ExecutorKind, Vec<Launch>>;
+
+/// So many are handed to an executor together. It begins with them while the next are rendered.
+const LAUNCHES_AT_ONCE: usize = 64;
 
 /// One commit's worth of work.
 #[derive(Debug, Default)]
@@ -25,6 +31,8 @@ pub(crate) struct Orders {
 
 pub(crate) struct Hands {
     pub executors: Executors,
+    /// Rendered, and not handed to their executors yet.
+    pub launches: Launches,
     pub shelf: Shelf,
     pub starts: Arc<Starts>,
     pub desk: Desk,
@@ -41,6 +49,7 @@ impl Hands {
             for effect in orders.effects {
                 self.carry_out(effect);
             }
+            self.launch_all();
             for ticket in orders.forget {
                 self.desk.take_back(ticket.attempt);
                 self.executors.values().for_each(|executor| executor.settle(ticket));
@@ -51,20 +60,24 @@ impl Hands {
 
     fn carry_out(&mut self, effect: Effect) {
         match effect {
-            Effect::Start(start) if Starts::is_slow(&start) => self.desk.start(start),
-            Effect::Start(start) => {
-                let rendered = self.starts.render(&start);
-                self.starts.carry_out(&start, rendered);
-            }
+            Effect::Start(start) => match self.starts.render_at_once(&start) {
+                None => self.desk.start(start),
+                Some(rendered) => {
+                    let launch = self.starts.announce(&start, rendered);
+                    launch.into_iter().for_each(|launch| self.launch(*launch));
+                }
+            },
             Effect::Evaluate(question) => self.desk.ask(question),
             Effect::Stop(_, stop) if self.desk.take_back(stop.ticket.attempt) => {
                 self.starts.never_began(stop.ticket);
             }
             Effect::Stop(kind, stop) => {
+                self.launch_all();
                 self.shelf.stop(&stop);
                 self.executor(kind).stop(stop);
             }
             Effect::Reattach(kind, question) => {
+                self.launch_all();
                 self.desk.take_back(question.ticket.attempt);
                 let former = self.former.contains(&question.ticket.attempt);
                 let life = if former { Life::Former } else { Life::This };
@@ -83,8 +96,26 @@ impl Hands {
         }
     }
 
+    fn launch(&mut self, launch: Launch) {
+        let kind = launch.work.executor();
+        let launches = self.launches.entry(kind).or_default();
+        launches.push(launch);
+        if launches.len() >= LAUNCHES_AT_ONCE {
+            let launches = std::mem::take(launches);
+            self.executor(kind).start_all(launches);
+        }
+    }
+
+    /// Calls about one attempt take effect in their order: before anything else is said of one it
+    /// is started.
+    fn launch_all(&mut self) {
+        for (kind, launches) in std::mem::take(&mut self.launches) {
+            self.executor(kind).start_all(launches);
+        }
+    }
+
     fn executor(&self, kind: ExecutorKind) -> &Arc<dyn Executor> {
-        self.executors.get(&kind).expect("every kind of work has its executor")
+        self.starts.executor(kind)
     }
 
     /// After a reload: what the store does not know of must not go on. It is asked after as

@@ -7,14 +7,13 @@ use crate::clock::Clock;
 use crate::cycle::{Cycle, Done, Offered, Reading, Step};
 use crate::engine::{EngineConfig, Load, NotDone, Stopped};
 use crate::inbox::{Ask, Control, Drain, Inbox, Mail, Request};
-use crate::prefetch::{self, Loaded};
+use crate::loading::{self, Loaded};
+use crate::prefetch;
 use crate::trouble::Trouble;
 use mainspring_core::ids::{AttemptId, Ticket};
-use mainspring_core::kernel::limit::{LimitRow, LimitSetting, Source};
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::{Change, Effect};
 use mainspring_core::world::input::{Input, Prefetched};
-use mainspring_core::world::{World, WorldConfig};
 use mainspring_store::{CommitError, Fence, ReadError};
 use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};
@@ -25,9 +24,6 @@ use tokio::sync::watch;
 const REQUESTS_AT_ONCE: usize = 1_024;
 /// Readings of the store under way; beyond them requests wait where they are counted.
 const READINGS_MAX: usize = 256;
-/// Runs that only wait and are in memory all the same, two or three kilobytes each: who decides an
-/// approval most often does so soon after it was asked for.
-const DROWSY_MAX: usize = 500;
 /// Callers do not feel a store that is away for less than this; after it they are refused.
 const HICCUP: Duration = Duration::from_secs(2);
 /// With a timer pending the thread looks at least this often, so that a suspended machine
@@ -64,14 +60,14 @@ impl Driver {
         config: EngineConfig,
         inbox: Arc<Inbox>,
         orders: mpsc::Sender<Orders>,
-        loaded: Loaded,
+        (clock, loaded): (Clock, Loaded),
     ) -> Self {
         let mut driver = Self {
             config,
             inbox,
             orders,
             runtime: tokio::runtime::Handle::current(),
-            clock: Clock::new(),
+            clock,
             fence: loaded.registration.fence,
             cycle: None,
             backlog: Mail::default(),
@@ -88,26 +84,9 @@ impl Driver {
         driver
     }
 
-    /// Builds a world from what is stored.
+    /// Goes on with a world that was made of what is stored.
     fn take_up(&mut self, loaded: Loaded) {
-        let Loaded { registration, snapshots, workflows, limits } = loaded;
-        let now = self.clock.now();
-        let mut world = World::new(&WorldConfig {
-            scheduler: registration.fence.scheduler,
-            ordinal: registration.ordinal,
-            epoch: registration.fence.epoch,
-            next_run: registration.next_run,
-            next_stamp: registration.next_stamp,
-            seed: random_seed(),
-            limits: self.limits(limits.set),
-            ledgers: limits.ledgers,
-            drowsy_max: DROWSY_MAX,
-            now,
-        });
-        workflows.into_iter().for_each(|workflow| world.know(workflow));
-        for snapshot in snapshots {
-            world.load(now, snapshot);
-        }
+        let Loaded { registration, mut world } = loaded;
         world.still_over(&std::mem::take(&mut self.over));
         self.fence = registration.fence;
         (self.unloaded, self.loaded_at) = (None, Instant::now());
@@ -117,15 +96,6 @@ impl Driver {
         self.cycle = Some(Cycle::new(world));
         self.drain_world();
         self.loaded.send_replace(true);
-    }
-
-    /// What was set while a server ran wins over the configuration.
-    fn limits(&self, set: Vec<LimitRow>) -> Vec<LimitSetting> {
-        let set = set.into_iter().map(|LimitRow { name, bound }| {
-            let source = Source::Api;
-            LimitSetting { name, bound, source }
-        });
-        self.config.limits.iter().cloned().chain(set).collect()
     }
 
     fn drain_world(&mut self) {
@@ -215,7 +185,11 @@ impl Driver {
     fn control(&mut self, control: Control) -> Option<Stopped> {
         match control {
             Control::CommitDone(epoch, result) => return self.commit_done(epoch, result),
-            Control::Loaded(Ok(loaded)) => self.take_up(*loaded),
+            Control::Loaded(Ok(mut loaded)) => {
+                // They may have been read anew while it was made.
+                loaded.world.configure(&self.config.limits);
+                self.take_up(*loaded);
+            }
             Control::Loaded(Err(error)) => return self.store_failed(&error.to_string()),
             Control::Found(reading, found) => self.found(*reading, *found),
             Control::Limits(limits) => {
@@ -297,10 +271,10 @@ impl Driver {
         self.config.observer.store_failed(error);
         let pause = trouble.pause;
         let (store, inbox) = (Arc::clone(&self.config.store), Arc::clone(&self.inbox));
-        let (scheduler, load) = (self.config.scheduler, self.config.load.clone());
+        let making = self.config.making(self.clock.now());
         self.runtime.spawn(async move {
             tokio::time::sleep(pause).await;
-            let loaded = prefetch::load(&*store, scheduler, &load).await;
+            let loaded = loading::load(&*store, making).await;
             inbox.control(Control::Loaded(loaded.map(Box::new)));
         });
         None
@@ -424,10 +398,4 @@ impl Driver {
     fn hand_over(&self, orders: Orders) {
         self.orders.send(orders).expect("the hands outlive the world's thread");
     }
-}
-
-fn random_seed() -> u64 {
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
-    u64::from_ne_bytes(bytes)
 }

@@ -1,18 +1,20 @@
 //! The handle on a running engine.
 
-use crate::act::{Executors, Hands};
+use crate::act::{Executors, Hands, Launches};
 use crate::again::Again;
+use crate::clock::Clock;
 use crate::desk::Desk;
 use crate::driver::Driver;
 use crate::events::Observer;
 use crate::inbox::{Control, Drain, Inbox, Request};
 use crate::keeping::Keeping;
+use crate::loading::{self, Making};
 use crate::logs::LogPlaces;
-use crate::prefetch;
 use crate::shelf::Shelf;
 use crate::starts::Starts;
 use mainspring_core::ids::{RunId, SchedulerId};
 use mainspring_core::kernel::limit::LimitSetting;
+use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use mainspring_core::world::input::{Input, Refusal, Reply};
 use mainspring_exec::Reports;
@@ -40,6 +42,13 @@ pub struct EngineConfig {
     pub observer: Arc<dyn Observer>,
     /// How long to go on while the store fails; for ever if none.
     pub store_patience: Option<Duration>,
+}
+
+impl EngineConfig {
+    pub(crate) fn making(&self, now: Timestamp) -> Making {
+        let (limits, load) = (self.limits.clone(), self.load.clone());
+        Making { scheduler: self.scheduler, load, limits, now }
+    }
 }
 
 impl fmt::Debug for EngineConfig {
@@ -142,9 +151,10 @@ impl Engine {
         let shelf = Shelf::new(&config, Arc::clone(&keeping), Arc::clone(&inbox), again.clone());
         let reports = Arc::new(shelf.clone()) as Arc<dyn Reports>;
         let executors = executors(reports).map_err(StartError::Executors)?;
-        let loaded = prefetch::load(&*config.store, config.scheduler, &config.load).await?;
+        let mut clock = Clock::new();
+        let loaded = loading::load(&*config.store, config.making(clock.now())).await?;
         let (sender, orders) = mpsc::channel();
-        let driver = Driver::new(config, Arc::clone(&inbox), sender, loaded);
+        let driver = Driver::new(config, Arc::clone(&inbox), sender, (clock, loaded));
         let starts = Arc::new(Starts {
             executors: executors.clone(),
             inbox: Arc::clone(&inbox),
@@ -154,6 +164,7 @@ impl Engine {
         let desk = Desk::new(Arc::clone(&starts), again);
         let hands = Hands {
             executors: executors.clone(),
+            launches: Launches::new(),
             shelf: shelf.clone(),
             starts,
             desk: desk.clone(),

@@ -9,7 +9,7 @@
 
 use crate::cycle::Reading;
 use crate::engine::NotDone;
-use crate::prefetch::Loaded;
+use crate::loading::Loaded;
 use mainspring_core::kernel::limit::LimitSetting;
 use mainspring_core::work::Report;
 use mainspring_core::world::input::{Answered, Input, Prefetched, Reply};

@@ -21,12 +21,12 @@ use mainspring_core::output::{BlobRef, Output};
 use mainspring_core::world::input::{Need, Prefetched};
 use mainspring_store::{BlobError, BlobName, Blobs, ReadError, Store};
 use sha2::{Digest as _, Sha256};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Outputs of instances that are read at a time.
 const PAGE: usize = 5_000;
@@ -38,8 +38,9 @@ pub(crate) struct Keeping {
     folder: PathBuf,
     /// Tells files that are being written apart.
     next: AtomicU64,
-    /// Runs that may have files in the folder: most have none.
-    with_files: Mutex<BTreeSet<RunId>>,
+    /// Runs that may have files in the folder, with the outputs that are known to be there: most
+    /// have none.
+    with_files: Mutex<BTreeMap<RunId, BTreeMap<BlobRef, String>>>,
 }
 
 impl Keeping {
@@ -55,10 +56,20 @@ impl Keeping {
         }
     }
 
+    fn with_files(&self) -> MutexGuard<'_, BTreeMap<RunId, BTreeMap<BlobRef, String>>> {
+        // Each change of it is one call.
+        self.with_files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The file of an output that an attempt of the same run was given before.
+    pub fn written_file(&self, run: RunId, blob: &BlobRef) -> Option<String> {
+        self.with_files().get(&run)?.get(blob).cloned()
+    }
+
     /// Nobody reads a run's files once it has ended: what a retry needs is written again.
     pub fn run_ended(&self, run: RunId) {
-        let mut with_files = self.with_files.lock().unwrap_or_else(PoisonError::into_inner);
-        if with_files.remove(&run) {
+        let had_files = self.with_files().remove(&run).is_some();
+        if had_files {
             // What cannot be removed costs disk and nothing else.
             let _ = fs::remove_dir_all(self.folder.join(run.to_string()));
         }
@@ -148,7 +159,7 @@ impl Keeping {
     }
 
     fn place(&self, run: RunId, blob: &BlobRef, kind: &str) -> PathBuf {
-        self.with_files.lock().unwrap_or_else(PoisonError::into_inner).insert(run);
+        self.with_files().entry(run).or_default();
         self.folder.join(run.to_string()).join(format!("{}.{kind}", blob.hex()))
     }
 
@@ -263,7 +274,9 @@ impl Outputs for Keeping {
     }
 
     fn file(&self, run: RunId, blob: &BlobRef) -> Result<String, OutputsError> {
-        self.file_of(run, blob, "json")
+        let path = self.file_of(run, blob, "json")?;
+        self.with_files().entry(run).or_default().insert(*blob, path.clone());
+        Ok(path)
     }
 
     fn written(&self, run: RunId, json: &Json) -> Result<String, OutputsError> {

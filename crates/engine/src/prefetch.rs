@@ -1,17 +1,15 @@
 //! Reads what a decision needs and memory lacks, off the world's thread. Definitions are
 //! parsed here, not there.
 
-use mainspring_core::ids::{RunId, SchedulerId};
-use mainspring_core::kernel::row::RunStatus;
+use mainspring_core::ids::RunId;
 use mainspring_core::spec::definition::Definition;
 use mainspring_core::world::input::{KnownVersion, KnownWorkflow, Need, Prefetched};
 use mainspring_core::world::snapshot::RunSnapshot;
-use mainspring_store::{ReadError, Registration, RunsQuery, Store, StoredLimits, StoredRun};
-use std::collections::{BTreeMap, BTreeSet};
+use mainspring_store::{ReadError, Store, StoredRun};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::definitions;
-use crate::engine::Load;
 
 /// Finds everything on the list.
 pub(crate) async fn find(store: &dyn Store, needs: &[Need]) -> Result<Prefetched, ReadError> {
@@ -22,7 +20,9 @@ pub(crate) async fn find(store: &dyn Store, needs: &[Need]) -> Result<Prefetched
             Need::Version(workflow, number) => {
                 found.version = version(store, workflow, Some(*number)).await?;
             }
-            Need::Asleep(ids) => found.asleep = snapshots(store, ids).await?,
+            Need::Asleep(ids) => {
+                found.asleep = snapshots(store, ids, &mut Definitions::new()).await?;
+            }
             Need::Run(id) => {
                 if let Some(stored) = store.run(*id).await? {
                     // Its limits are those of the latest version.
@@ -36,7 +36,10 @@ pub(crate) async fn find(store: &dyn Store, needs: &[Need]) -> Result<Prefetched
 }
 
 /// A workflow with the version that it names as its latest.
-async fn workflow(store: &dyn Store, name: &str) -> Result<Option<KnownWorkflow>, ReadError> {
+pub(crate) async fn workflow(
+    store: &dyn Store,
+    name: &str,
+) -> Result<Option<KnownWorkflow>, ReadError> {
     let Some(row) = store.workflow(name).await? else { return Ok(None) };
     let latest = version(store, name, Some(row.latest)).await?;
     let latest = latest.ok_or_else(|| missing(name, row.latest))?;
@@ -58,7 +61,7 @@ async fn version(
 }
 
 /// Versions with their texts, which have the defaults of what is added.
-type Definitions = BTreeMap<(Arc<str>, u32), (Arc<str>, Arc<Definition>)>;
+pub(crate) type Definitions = BTreeMap<(Arc<str>, u32), (Arc<str>, Arc<Definition>)>;
 
 async fn snapshot(
     store: &dyn Store,
@@ -90,69 +93,17 @@ async fn snapshot(
 }
 
 /// Those of these runs that are not final.
-async fn snapshots(store: &dyn Store, ids: &[RunId]) -> Result<Vec<RunSnapshot>, ReadError> {
-    let mut known = Definitions::new();
+pub(crate) async fn snapshots(
+    store: &dyn Store,
+    ids: &[RunId],
+    known: &mut Definitions,
+) -> Result<Vec<RunSnapshot>, ReadError> {
     let mut snapshots = Vec::with_capacity(ids.len());
     for id in ids {
         let Some(stored) = store.run(*id).await? else { continue };
         if !stored.progress.status.is_final() {
-            snapshots.push(snapshot(store, stored, &mut known).await?);
+            snapshots.push(snapshot(store, stored, known).await?);
         }
     }
     Ok(snapshots)
-}
-
-/// What a life begins with.
-#[derive(Debug)]
-pub(crate) struct Loaded {
-    pub registration: Registration,
-    pub snapshots: Vec<RunSnapshot>,
-    /// Those that the runs are of: their latest versions' limits count.
-    pub workflows: Vec<KnownWorkflow>,
-    pub limits: StoredLimits,
-}
-
-/// Runs, and those below them that are not final.
-async fn with_children(store: &dyn Store, mut ids: Vec<RunId>) -> Result<Vec<RunId>, ReadError> {
-    let mut at = 0;
-    while let Some(parent) = ids.get(at).copied() {
-        at += 1;
-        for status in RunStatus::ALL.iter().filter(|status| !status.is_final()) {
-            let query = RunsQuery {
-                parent: Some(parent),
-                statuses: vec![*status],
-                limit: usize::MAX,
-                ..RunsQuery::default()
-            };
-            let children = store.runs(query).await?;
-            ids.extend(children.into_iter().map(|(head, _)| head.id));
-        }
-    }
-    let known: BTreeSet<RunId> = ids.into_iter().collect();
-    Ok(known.into_iter().collect())
-}
-
-/// Begins a life: fences off every former one, then reads the unfinished runs that are to be
-/// carried on.
-pub(crate) async fn load(
-    store: &dyn Store,
-    scheduler: SchedulerId,
-    what: &Load,
-) -> Result<Loaded, ReadError> {
-    let registration = store.register(scheduler).await?;
-    let limits = store.limits().await?;
-    let ids: Vec<RunId> = match what {
-        Load::All => store.unfinished(scheduler).await?.into_iter().map(|(_, id)| id).collect(),
-        Load::Only(ids) => with_children(store, ids.clone()).await?,
-    };
-    let mut snapshots = snapshots(store, &ids).await?;
-    // A child is counted by what its ancestors hold, so they come first.
-    snapshots.sort_by_key(|snapshot| snapshot.head.key);
-    let names: BTreeSet<Arc<str>> =
-        snapshots.iter().map(|snapshot| Arc::clone(&snapshot.head.workflow)).collect();
-    let mut workflows = Vec::with_capacity(names.len());
-    for name in names {
-        workflows.extend(workflow(store, &name).await?);
-    }
-    Ok(Loaded { registration, snapshots, workflows, limits })
 }

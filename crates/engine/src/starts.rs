@@ -2,19 +2,22 @@
 
 use crate::act::Executors;
 use crate::artifacts;
+use crate::at_hand::AtHand;
 use crate::clock::wall;
 use crate::inbox::Inbox;
 use crate::keeping::Keeping;
 use crate::shelf::Shelf;
 use mainspring_core::error::{ErrorClass, TaskError, shorten};
-use mainspring_core::evaluate::OutputsError;
+use mainspring_core::evaluate::{Outputs, OutputsError};
 use mainspring_core::ids::Ticket;
 use mainspring_core::kernel::cache::CacheRow;
 use mainspring_core::launch::{NotLaunched, StartAttempt};
 use mainspring_core::limits::TASK_INPUT_BYTES_MAX;
 use mainspring_core::output::Output;
-use mainspring_core::work::{CacheNote, Ended, Launch, Outcome, Report, ReportKind, Work};
-use mainspring_exec::Reports as _;
+use mainspring_core::work::{
+    CacheNote, Ended, ExecutorKind, Launch, Outcome, Report, ReportKind, Work,
+};
+use mainspring_exec::{Executor, Reports as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -33,9 +36,18 @@ pub(crate) enum Rendered {
 }
 
 impl Starts {
-    /// Whether more is needed than is at hand, or much has to be worked out: then it may take its
-    /// time, and nobody waits behind it.
-    pub fn is_slow(start: &StartAttempt) -> bool {
+    /// What comes of a start at once. None when more is needed than is at hand, or much has to be
+    /// worked out: then it may take its time, and nobody waits behind it.
+    pub fn render_at_once(&self, start: &StartAttempt) -> Option<Rendered> {
+        if Self::is_slow(start) {
+            return None;
+        }
+        let at_hand = AtHand::of(&self.keeping);
+        let rendered = self.render_with(start, &at_hand);
+        (!at_hand.has_lacked()).then_some(rendered)
+    }
+
+    fn is_slow(start: &StartAttempt) -> bool {
         let task = start.around.definition.task(start.ticket.task.no);
         let outputs = || start.around.upstream.iter().filter_map(|it| it.output.as_ref());
         let takes_long = match start.finalizes {
@@ -44,15 +56,18 @@ impl Starts {
         };
         takes_long
             || start.lacks_items()
-            || outputs().any(|output| output.inline().is_none())
             // Some of them will have to be written into files.
             || outputs().map(Output::weight).sum::<usize>() > TASK_INPUT_BYTES_MAX / 2
     }
 
     pub fn render(&self, start: &StartAttempt) -> Rendered {
+        self.render_with(start, &*self.keeping)
+    }
+
+    fn render_with(&self, start: &StartAttempt, outputs: &dyn Outputs) -> Rendered {
         // What people write goes into it: one task that cannot be rendered must not keep all
         // others from starting.
-        let rendered = catch_unwind(AssertUnwindSafe(|| self.try_render(start)));
+        let rendered = catch_unwind(AssertUnwindSafe(|| self.try_render(start, outputs)));
         match rendered {
             Ok(Ok(rendered)) => rendered,
             Ok(Err(NotLaunched::Failed(error))) => over(Outcome::Failed(error)),
@@ -66,8 +81,12 @@ impl Starts {
         }
     }
 
-    fn try_render(&self, start: &StartAttempt) -> Result<Rendered, NotLaunched> {
-        let mut launch = start.render(&*self.keeping)?;
+    fn try_render(
+        &self,
+        start: &StartAttempt,
+        outputs: &dyn Outputs,
+    ) -> Result<Rendered, NotLaunched> {
+        let mut launch = start.render(outputs)?;
         if let Some(note) = launch.cache
             && let Some(output) = self.cached(start, note, launch.work.leaves())?
         {
@@ -120,16 +139,28 @@ impl Starts {
         self.inbox.report(Report { ticket, what: unstarted(Outcome::Stopped) });
     }
 
-    pub fn carry_out(&self, start: &StartAttempt, rendered: Rendered) {
+    /// What an executor has to be given. None when that was all.
+    pub fn announce(&self, start: &StartAttempt, rendered: Rendered) -> Option<Box<Launch>> {
         match rendered {
             Rendered::Launch(launch) => {
-                let executor = self.executors.get(&launch.work.executor());
-                let executor = executor.expect("every kind of work has its executor");
                 self.shelf.expect(start, launch.cache);
-                executor.start(*launch);
+                Some(launch)
             }
-            Rendered::Over(what) => self.inbox.report(Report { ticket: start.ticket, what }),
+            Rendered::Over(what) => {
+                self.inbox.report(Report { ticket: start.ticket, what });
+                None
+            }
         }
+    }
+
+    pub fn carry_out(&self, start: &StartAttempt, rendered: Rendered) {
+        if let Some(launch) = self.announce(start, rendered) {
+            self.executor(launch.work.executor()).start(*launch);
+        }
+    }
+
+    pub fn executor(&self, kind: ExecutorKind) -> &Arc<dyn Executor> {
+        self.executors.get(&kind).expect("every kind of work has its executor")
     }
 }
 

@@ -10,6 +10,13 @@ use mainspring_core::work::{Launch, Life, Question, Report, Stop};
 pub trait Executor: Send + Sync + 'static {
     fn start(&self, launch: Launch);
 
+    /// Many at once: between threads whole vectors are handed over.
+    fn start_all(&self, launches: Vec<Launch>) {
+        for launch in launches {
+            self.start(launch);
+        }
+    }
+
     /// Ends a live attempt; its `Ended` report comes when the work is gone, not before.
     /// A second stop of the same attempt changes nothing.
     fn stop(&self, stop: Stop);

@@ -48,8 +48,8 @@ impl Inbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, ticket: Ticket, what: impl IntoIterator<Item = ReportKind>) {
-        self.state().reports.extend(what.into_iter().map(|what| Report { ticket, what }));
+    fn put(&self, reports: impl IntoIterator<Item = Report>) {
+        self.state().reports.extend(reports);
         self.filled.notify_one();
     }
 
@@ -70,10 +70,19 @@ impl Inbox {
     }
 }
 
+/// All that is ever heard of an attempt.
+fn life_of(ticket: Ticket) -> [Report; 2] {
+    let ended = Ended::of(Outcome::Success(None));
+    [ReportKind::Started, ReportKind::Ended(ended)].map(|what| Report { ticket, what })
+}
+
 impl Executor for EchoExecutor {
     fn start(&self, launch: Launch) {
-        let ended = Ended::of(Outcome::Success(None));
-        self.inbox.put(launch.ticket, [ReportKind::Started, ReportKind::Ended(ended)]);
+        self.inbox.put(life_of(launch.ticket));
+    }
+
+    fn start_all(&self, launches: Vec<Launch>) {
+        self.inbox.put(launches.iter().flat_map(|launch| life_of(launch.ticket)));
     }
 
     /// Everything has ended as soon as it started; the report is on its way.
@@ -85,7 +94,8 @@ impl Executor for EchoExecutor {
             Life::This => Reattached::NeverStarted,
             Life::Former => Reattached::Unknown { log: None },
         };
-        self.inbox.put(question.ticket, [ReportKind::Reattached(question.number, answer)]);
+        let what = ReportKind::Reattached(question.number, answer);
+        self.inbox.put([Report { ticket: question.ticket, what }]);
     }
 
     fn settle(&self, _: Ticket) {}

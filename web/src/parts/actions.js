@@ -1,13 +1,14 @@
 // What a person may do to a run or a task, as far as it applies and the server has it.
 
 import { html, useState } from '../html.js';
-import { mayOperate, onceKeys, path, query, send } from '../api.js';
+import { mayAdminister, mayOperate, onceKeys, path, query, send } from '../api.js';
 import { tasksInSight } from '../book.js';
 import { go, to } from '../router.js';
 import { useKeys } from '../keys.js';
 import { isFinal, isSettled } from '../words.js';
-import { waitsFor } from '../why.js';
+import { parkedFor } from '../reasons.js';
 import { counted, shown } from '../text.js';
+import { AddDialog } from './add.js';
 import { Dialog, say, Trouble } from './basics.js';
 import { Decide } from '../views/approvals.js';
 
@@ -38,16 +39,19 @@ function useDoing() {
 /** @param {{ run: Run }} props */
 export function RunActions({ run }) {
   const { problem, busy, act } = useDoing();
-  const [asking, setAsking] = useState(/** @type {'' | 'cancel' | 'rerun' | 'signal'} */ (''));
+  const [asking, setAsking] = useState(/** @type {'' | 'add' | 'cancel' | 'rerun' | 'signal'} */ (''));
   const { status } = run;
   const order = (/** @type {string} */ verb, /** @type {string} */ done) => act(() => send(path`/runs/${run.id}/${verb}`), done);
   const can = {
     pause: mayOperate() && (status === 'running' || status === 'pending'),
     resume: mayOperate() && status === 'paused',
     cancel: mayOperate() && !isFinal(status),
-    retry: mayOperate() && (status === 'failed' || status === 'cancelled'),
-    rerun: mayOperate() && isFinal(status),
+    // A child is tried again by its parent.
+    retry: mayOperate() && (status === 'failed' || status === 'cancelled') && !run.parent,
+    rerun: mayOperate() && isFinal(status) && !run.parent,
     signal: mayOperate() && !isFinal(status),
+    // It says what may run, as a deploy does.
+    add: mayAdminister() && !isFinal(status) && status !== 'cancelling',
   };
   const pause = () => order('pause', 'Paused: what runs goes on, nothing new starts.');
   const resume = () => order('resume', 'The run goes on.');
@@ -64,9 +68,11 @@ export function RunActions({ run }) {
     ${can.pause && html`<button type="button" disabled=${busy} onClick=${pause}>Pause</button>`}
     ${can.rerun && html`<button type="button" disabled=${busy} onClick=${() => setAsking('rerun')}>Run again…</button>`}
     ${can.signal && html`<button type="button" disabled=${busy} onClick=${() => setAsking('signal')}>Signal…</button>`}
+    ${can.add && html`<button type="button" disabled=${busy} onClick=${() => setAsking('add')}>Add tasks…</button>`}
     ${can.cancel && html`<button type="button" class="danger" disabled=${busy} onClick=${() => setAsking('cancel')}>Cancel…</button>`}
   </div>
   ${problem && html`<${Trouble} problem=${problem} />`}
+  ${asking === 'add' && html`<${AddDialog} run=${run.id} close=${close} />`}
   ${asking === 'cancel' && html`<${CancelDialog} what="run" live=${run.tasks.running ?? 0} isCancelling=${status === 'cancelling'} close=${close}
     cancel=${(/** @type {boolean} */ force) => send(path`/runs/${run.id}/cancel` + query({ force: force || undefined }))} />`}
   ${asking === 'rerun' && html`<${RerunDialog} run=${run} close=${close} />`}
@@ -151,7 +157,7 @@ export function TaskActions({ run, task, index, done }) {
     if (await act(() => send(where(verb)), said)) done();
   };
   const settled = isSettled(task.status);
-  const parked = waitsFor(task);
+  const parked = parkedFor(task);
   const may = mayOperate() && run !== undefined;
   const can = {
     retry: may && (task.status === 'failed' || task.status === 'cancelled'),

@@ -91,7 +91,7 @@ export function Trouble({ problem, again }) {
   return html`<div class="trouble tone-failed" role="alert">
     <strong>${shown(problem.title ?? 'Something went wrong')}</strong>
     ${problem.detail && html`<p>${shown(problem.detail)}</p>`}
-    ${problem.errors?.length > 0 && html`<ul>${problem.errors.map((fault) => html`<li>${fault.path ? html`<code>${shown(fault.path)}</code>: ` : ''}${shown(fault.message)}${fault.hint ? ` (${shown(fault.hint)})` : ''}</li>`)}</ul>`}
+    ${problem.errors?.length > 0 && html`<ul>${problem.errors.map((fault) => html`<li>${fault.line ? html`<strong>line ${fault.line}, column ${fault.column ?? 1}</strong> ` : ''}${fault.path ? html`<code>${shown(fault.path)}</code>: ` : ''}${shown(fault.message)}${fault.hint ? ` (${shown(fault.hint)})` : ''}</li>`)}</ul>`}
     ${again && html`<button type="button" onClick=${again}>Try again</button>`}
   </div>`;
 }
@@ -125,6 +125,11 @@ export function Dialog({ title, close, wide, children }) {
  */
 export function Tabs({ tabs, chosen, choose, label }) {
   const list = useRef(/** @type {HTMLElement | null} */ (null));
+  // Where there is little room, the one that is chosen is in sight all the same.
+  useEffect(() => {
+    const it = /** @type {HTMLElement | null | undefined} */ (list.current?.querySelector('[aria-selected="true"]'));
+    if (it && list.current) list.current.scrollLeft = it.offsetLeft - (list.current.clientWidth - it.offsetWidth) / 2;
+  }, [chosen]);
   const move = (/** @type {KeyboardEvent} */ event) => {
     const at = tabs.findIndex((tab) => tab.id === chosen);
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

@@ -82,11 +82,11 @@ function Edges({ drawing, stateOf, direction, nodeWidth }) {
     ${edges.map((edge) => {
       const [from, to] = [places.get(edge.from), places.get(edge.to)];
       if (!from || !to) return null;
-      const { points } = edge;
+      const points = ends(edge.points, [from, to], direction, nodeWidth);
       const isDone = stateOf?.(edge.from)?.status === 'success';
-      const middle = points[Math.floor(points.length / 2)];
+      const middle = half(points);
       const isPlain = edge.when === 'merged' || edge.when === 'success';
-      return html`<g key=${`${edge.from} ${edge.to}`}><path d=${curve(ends(points, [from, to], direction, nodeWidth), direction)} class=${`edge ${isPlain ? '' : 'dashed'} ${isDone ? 'done' : ''}`} marker-end="url(#arrow)" />
+      return html`<g key=${`${edge.from} ${edge.to}`}><path d=${curve(points, direction)} class=${`edge ${isPlain ? '' : 'dashed'} ${isDone ? 'done' : ''}`} marker-end="url(#arrow)" />
         ${!isPlain && html`<text x=${middle.x} y=${middle.y - 4} class="edge-label">${edge.when}</text>`}</g>`;
     })}
   </svg>`;
@@ -102,6 +102,12 @@ function ends(points, [from, to], direction, nodeWidth) {
   // A point right beside a node would make a kink.
   const between = inner.length > 1 ? inner : [];
   return [{ x: from.x + step.x, y: from.y + step.y }, ...between, { x: to.x - step.x, y: to.y - step.y }];
+}
+
+/** Half way along the middle piece. @param {Point[]} points */
+function half(points) {
+  const n = Math.floor((points.length - 1) / 2);
+  return { x: (points[n].x + points[n + 1].x) / 2, y: (points[n].y + points[n + 1].y) / 2 };
 }
 
 /** @param {Point[]} points @param {string} direction */
@@ -121,10 +127,10 @@ function curve(points, direction) {
 function One({ node, stateOf, href }) {
   const task = stateOf?.(node.id);
   const about = /** @type {GraphTask} */ (node.task);
-  const notes = [about?.fan_out, about?.condition ? `if ${about.condition}` : '', about?.tier ? `tier ${about.tier}` : '', about?.on_failure === 'run' ? 'finally' : '', about?.allow_failure ? 'may fail' : ''].filter(Boolean).join(' · ');
+  const notes = [about?.fan_out, about?.condition ? `if ${about.condition}` : '', about?.tier ? `tier ${about.tier}` : '', about?.always ? 'always' : about?.on_failure === 'run' ? 'finally' : '', about?.checkpoint ? 'checkpoint' : '', about?.allow_failure ? 'may fail' : ''].filter(Boolean).join(' · ');
   const status = task?.status;
   const inside = html`${status && html`<${Shape} status=${status} />`}
-    <span class="node-name"><bdi>${shown(node.id)}</bdi></span>
+    <span class="node-name"><bdi>${shown(node.id)}</bdi>${about?.added && html` <span class="label">added</span>`}${about?.checkpoint && html` <span class="label">checkpoint</span>`}</span>
     <span class="node-note">${task ? html`<${Note} task=${task} />` : shown(notes || about?.kind || '')}</span>
     ${task?.instances && html`<${Counts} counts=${rest(task.instances)} label="Instances" words=${false} />`}`;
   const title = [node.id, about?.description, notes].filter(Boolean).join('\n');
@@ -135,11 +141,15 @@ function One({ node, stateOf, href }) {
 /** @param {Record<string, number>} instances */
 const rest = ({ total: _, ...counts }) => counts;
 
+/** How the work of a task lands. @type {Record<string, string>} */
+const LANDING = { queued: 'waits to land', delayed: 'lands again later', dispatched: 'lands', running: 'lands' };
+
 /** @param {{ task: Task }} props */
 function Note({ task }) {
-  const parts = [word(task.status)];
+  const parts = [task.status === 'worker_done' ? LANDING[task.finalizer?.state ?? ''] ?? 'work done' : word(task.status)];
   if (task.instances) parts[0] = `${number(task.instances.success ?? 0)} of ${number(task.instances.total ?? 0)}`;
-  if (task.attempt > 1) parts.push(`attempt ${task.attempt}`);
+  // Numbers count the finalizer's attempts too.
+  if (task.attempt > 1 && !task.finalizer && !task.instances) parts.push(`attempt ${task.attempt}`);
   if (task.held && task.status !== 'paused') parts.push('held');
   if (task.started_at) {
     const end = task.finished_at ? moment(task.finished_at) : isLive(task.status) ? now.value : NaN;

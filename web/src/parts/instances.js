@@ -5,14 +5,13 @@ import { html, useEffect, useMemo, useRef, useState } from '../html.js';
 import { get, path, query } from '../api.js';
 import { throttled } from '../live.js';
 import { go, to } from '../router.js';
-import { counted, number, shortened } from '../text.js';
-import { now } from '../time.js';
+import { counted, number } from '../text.js';
 import { isSettled, ORDER, word } from '../words.js';
-import { whyNot } from '../why.js';
 import { Clock, Empty, Loading, Panel, Tabs, Took, Trouble } from './basics.js';
 import { Payload } from './payload.js';
 import { Cell, Rows } from './rows.js';
 import { Counts, Shape, State } from './state.js';
+import { WhyBriefly } from './why.js';
 
 /** @typedef {import('../shapes.js').Task} Task */
 
@@ -20,8 +19,8 @@ const PAGE = 500;
 const HEIGHT = 36;
 const PAUSE_MS = 1000;
 
-/** @param {{ run: any, task: Task }} props */
-export function Instances({ run, task }) {
+/** @param {{ run: any, task: Task, explained: import('../shapes.js').Explained[] }} props explained: instances without an outcome, the first of them */
+export function Instances({ run, task, explained }) {
   const { total = 0, ...counts } = task.instances ?? {};
   const [tab, setTab] = useState('instances');
   const [states, setStates] = useState(/** @type {string[]} */ ([]));
@@ -39,12 +38,13 @@ export function Instances({ run, task }) {
       ${tab === 'instances' && html`<div class="filters" role="group" aria-label="Filter">
         ${ORDER.filter((status) => counts[status] || states.includes(status)).map((status) => html`<button key=${status} type="button" class="chip" aria-pressed=${states.includes(status)} onClick=${() => toggle(status)}><${Shape} status=${status} />${number(counts[status] ?? 0)} ${word(status)}</button>`)}
         <span class="spread"></span><form class="inline" onSubmit=${goTo}><label for="index">Go to</label><input id="index" name="index" type="number" min="0" max=${Math.max(0, total - 1)} placeholder="index" /><button type="submit">Open</button></form></div>
-        <${List} run=${run} task=${task} states=${states} />`}
+        <${List} run=${run} task=${task} states=${states} explained=${explained} />`}
     <//>`;
 }
 
-/** @param {{ run: any, task: Task, states: string[] }} props */
-function List({ run, task, states }) {
+/** @param {{ run: any, task: Task, states: string[], explained: import('../shapes.js').Explained[] }} props */
+function List({ run, task, states, explained }) {
+  const told = useMemo(() => new Map(explained.map((it) => [it.index, it])), [explained]);
   const [list, setList] = useState(/** @type {{ items?: Task[], next?: string, problem?: any }} */ ({}));
   const asked = useRef('');
   const status = states.join(',');
@@ -84,7 +84,7 @@ function List({ run, task, states }) {
   const row = (/** @type {number} */ i) => {
     const it = items[i];
     return html`<${Cell} className="c-state"><${State} status=${it.status} /><//><${Cell} className="c-num"><a class="stretched" href=${to.task(run.id, task.name, it.index)}>${it.index}</a><//><${Cell} className="c-num wide roomy">${it.attempt}<//><${Cell} className="c-time wide roomy"><${Clock} at=${it.started_at} /><//>
-      <${Cell} className="c-took">${it.started_at && (it.finished_at || it.status === 'running') && html`<${Took} from=${it.started_at} to=${it.finished_at} />`}<//><${Cell} className="grow wide one-line"><span class=${it.status === 'failed' ? 'tone-failed toned' : 'muted'}>${shortened(whyNot(it, undefined, () => undefined, run, now.peek()), 300)}</span><//>`;
+      <${Cell} className="c-took">${it.started_at && (it.finished_at || it.status === 'running') && html`<${Took} from=${it.started_at} to=${it.finished_at} />`}<//><${Cell} className="grow wide one-line"><${WhyBriefly} task=${it} explained=${told.get(it.index)} run=${run.id} /><//>`;
   };
   const unopened = Math.max(0, (task.instances?.total ?? 0) - items.length);
   return html`<${Rows} label="Instances" count=${items.length} total=${task.instances?.total} height=${HEIGHT} row=${row} columns=${columns} near=${near} keyOf=${(/** @type {number} */ i) => items[i].index} className="tasks" />

@@ -31,7 +31,8 @@ export function LogView({ run, task, index, attempt, isCurrent, isSettled }) {
   const [isFollowing, setFollowing] = useState(true);
   const [at, setAt] = useState(0);
   const [opened, setOpened] = useState(/** @type {Line | undefined} */ (undefined));
-  const seen = useMemo(() => (only ? lines.filter((line) => line.stream === only) : lines), [count, lines, only]);
+  // What is followed goes through later attempts; each has a log of its own.
+  const seen = useMemo(() => lines.filter((line) => (line.attempt ?? attempt) === attempt && (!only || line.stream === only)), [count, lines, only, attempt]);
   const wanted = text.toLowerCase();
   const hits = useMemo(() => search(seen, wanted), [seen, count, wanted]);
   const go = (/** @type {number} */ by) => {
@@ -62,9 +63,9 @@ export function LogView({ run, task, index, attempt, isCurrent, isSettled }) {
     </div>
     ${problem && html`<${Trouble} problem=${problem} />`}
     ${state === 'lost' && html`<p class="muted" role="status">The log stopped with the server; it goes on when that is back.</p>`}
-    ${count === 0 && !problem && (state === 'loading' ? html`<${Loading} />` : html`<${Empty} title=${isLive && state !== 'ended' ? 'Nothing written yet. Lines show up here as they come.' : 'Nothing was written.'} />`)}
+    ${(count === 0 || (seen.length === 0 && !only)) && !problem && (state === 'loading' ? html`<${Loading} />` : html`<${Empty} title=${isLive && state !== 'ended' ? 'Nothing written yet. Lines show up here as they come.' : 'Nothing was written.'} />`)}
     ${count >= LINES_MAX && html`<p class="muted">The last ${number(LINES_MAX)} lines; download it for all.</p>`}
-    ${count > 0 && html`<${Rows} label="Log" className=${`log ${hasTimes ? 'with-times' : ''}`} count=${seen.length} height=${HEIGHT} row=${row} stick=${isLive && isFollowing} leave=${() => setFollowing(false)} reveal=${reveal} />`}
+    ${count > 0 && (seen.length > 0 || only) && html`<${Rows} label="Log" className=${`log ${hasTimes ? 'with-times' : ''}`} count=${seen.length} height=${HEIGHT} row=${row} stick=${isLive && isFollowing} leave=${() => setFollowing(false)} reveal=${reveal} />`}
     ${opened && html`<${Dialog} wide title="One line" close=${() => setOpened(undefined)}><${Copy} text=${opened.text} what="the line" /><pre class="whole-line" tabindex="0">${shown(opened.text)}</pre><//>`}
   </section>`;
 }

@@ -1,6 +1,7 @@
 // Runs in rows.
 
 import { html } from '../html.js';
+import { shortId } from '../reasons.js';
 import { to } from '../router.js';
 import { counted, number, shown } from '../text.js';
 import { isNarrow } from '../room.js';
@@ -15,9 +16,6 @@ import { Shape, State } from './state.js';
 const HEIGHT = 44;
 /** Two lines. */
 const HEIGHT_NARROW = 58;
-
-/** The end of an id tells runs apart; its beginning is the time. @param {string} id */
-export const shortId = (id) => id.slice(-8);
 
 /** @param {Run} run */
 function progress(run) {
@@ -39,7 +37,7 @@ export function RunRows({ runs, label, near, one, total }) {
       <${Cell} className="grow"><a class="stretched" href=${to.run(run.id)}><bdi>${one ? shortId(run.id) : shown(run.workflow)}</bdi></a>
         ${isNarrow.value ? html`<div class="muted second-line">${!one && html`<span class="mono">${shortId(run.id)}</span> · `}<${Ago} at=${run.started_at ?? run.created_at} /> <${Labels} labels=${run.labels} /></div>` : html`${!one && html` <span class="muted mono">${shortId(run.id)}</span>`} <${Labels} labels=${run.labels} />`}<//>
       <${Cell} className="c-tasks wide">${progress(run)}<//>
-      <${Cell} className="c-who wide roomy"><bdi>${shown(run.triggered_by)}</bdi><//>
+      <${Cell} className="c-who wide roomy"><bdi>${run.parent ? 'its parent' : shown(run.triggered_by)}</bdi><//>
       <${Cell} className="c-time wide"><${Ago} at=${run.started_at ?? run.created_at} /><//>
       <${Cell} className="c-took"><${Took} from=${run.started_at} to=${run.finished_at} /><//>`;
   };

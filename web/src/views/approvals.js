@@ -5,8 +5,8 @@ import { mayDecide, mayOperate, path, query, send } from '../api.js';
 import { approvals, approvalsProblem, refreshApprovals } from '../approvals.js';
 import { useLive } from '../live.js';
 import { Ago, Command, Dialog, Empty, Fact, Loading, say, Trouble } from '../parts/basics.js';
-import { shortId } from '../parts/runlist.js';
 import { Shape } from '../parts/state.js';
+import { BY_ITSELF, shortId } from '../reasons.js';
 import { counted, shown } from '../text.js';
 import { ahead, moment, now } from '../time.js';
 import { to } from '../router.js';
@@ -53,9 +53,6 @@ export function Decide({ approval, all, done }) {
 
 /** Who may decide, in words. @param {string | string[] | undefined} by */
 const named = (by) => shown([by ?? 'somebody else'].flat().join(' or '));
-
-/** What happens when nobody decides in time. @type {Record<string, string>} */
-const BY_ITSELF = { reject: 'is rejected', approve: 'is approved', fail: 'fails' };
 
 /** @param {{ approval: Approval }} props */
 export function ApprovalCard({ approval }) {

@@ -10,7 +10,7 @@ import { Counts } from '../parts/state.js';
 import { ApprovalCard } from './approvals.js';
 import { counted, number, shortened, shown } from '../text.js';
 import { now } from '../time.js';
-import { isFinal } from '../words.js';
+import { heldBy, isFinal } from '../words.js';
 import { to } from '../router.js';
 
 /** @typedef {import('../shapes.js').Run} Run */
@@ -43,13 +43,17 @@ export function Home() {
   const { data, problem } = loaded;
   if (!data) return html`<main id="main" tabindex="-1"><h1>Home</h1>${problem ? html`<${Trouble} problem=${problem} again=${loaded.again} />` : html`<${Loading} />`}</main>`;
   if (!data.hasWorkflows && data.live.length === 0 && data.last.length === 0) return html`<main id="main" tabindex="-1"><h1>Home</h1><${First} /></main>`;
+  const live = data.live.filter(isOwn);
   return html`<main id="main" tabindex="-1"><h1>Home</h1>
     <div class="columns">
-      <${Attention} failed=${data.failed} held=${data.live.filter((run) => run.status === 'paused')} />
-      <div class="stack"><${Now} live=${data.live.filter((run) => run.status !== 'paused')} more=${data.moreLive} /><${Hour} runs=${data.last} more=${data.moreLast} /></div>
+      <${Attention} failed=${data.failed.filter(isOwn)} held=${live.filter((run) => run.status === 'paused')} />
+      <div class="stack"><${Now} live=${live.filter((run) => run.status !== 'paused')} more=${data.moreLive} /><${Hour} runs=${data.last} more=${data.moreLast} /></div>
     </div>
   </main>`;
 }
+
+/** Child runs are their parents' business: what becomes of them is told there. @param {Run} run */
+const isOwn = (run) => run.parent === undefined;
 
 /** @param {Awaited<ReturnType<typeof load>>} data @param {Run} run */
 function heard(data, run) {
@@ -91,7 +95,7 @@ function Attention({ failed, held }) {
       <//>`)}
       ${asked.slice(0, CARDS).map((it) => html`<${ApprovalCard} key=${`${it.run} ${it.task} ${it.index}`} approval=${it} />`)}
       ${held.slice(0, CARDS).map((run) => html`<${RunCard} key=${run.id} run=${run}>
-        <p class="card-text">Paused by <bdi>${shown(run.held?.by ?? 'somebody')}</bdi>${run.held?.at ? html`, <${Ago} at=${run.held.at} />` : ''}: nothing new starts until it is resumed.</p>
+        <p class="card-text"><${Held} run=${run} /></p>
         <div class="card-tools">${mayOperate() && html`<button type="button" onClick=${() => order(run, 'resume', `${run.workflow} goes on.`)}>Resume</button>`}<a href=${to.run(run.id)}>Open the run</a></div>
       <//>`)}
     </ul>
@@ -99,6 +103,14 @@ function Attention({ failed, held }) {
       ${asked.length > CARDS && html`<a href=${to.approvals()}>All ${waitingApprovals.value} approvals</a>`}
       ${held.length > CARDS && html`<a href=${to.runs({ status: 'paused' })}>All ${number(held.length)} paused runs</a>`}</p>
   </section>`;
+}
+
+/** @param {{ run: Run }} props */
+function Held({ run }) {
+  if (!run.held) return html`Paused: nothing new starts until it is resumed.`;
+  const { checkpoint, name } = heldBy(run.held);
+  if (checkpoint) return html`At the checkpoint <a href=${to.task(run.id, name)}><bdi>${shown(name)}</bdi></a>, <${Ago} at=${run.held.at} />: look at what was done so far, then resume.`;
+  return html`Paused by <bdi>${shown(name)}</bdi>, <${Ago} at=${run.held.at} />: nothing new starts until it is resumed.`;
 }
 
 /** @param {Run} run @param {'retry' | 'resume'} verb @param {string} done */

@@ -1,14 +1,16 @@
 // Runs, newest first, as many as one scrolls to.
 
-import { html, useEffect, useRef } from '../html.js';
+import { html, useEffect, useMemo, useRef } from '../html.js';
 import { get, query } from '../api.js';
 import { place, setQuery, to } from '../router.js';
 import { Command, Empty, Loading, Trouble } from '../parts/basics.js';
+import { BulkButton, BulkProgress } from '../parts/bulk.js';
 import { useLoaded } from '../parts/load.js';
 import { RunRows, withRun } from '../parts/runlist.js';
 import { Shape } from '../parts/state.js';
+import { shortId } from '../reasons.js';
 import { RUN_STATES, word } from '../words.js';
-import { counted } from '../text.js';
+import { counted, shown } from '../text.js';
 
 const PAGE = 100;
 /** A page that is left open on a busy server keeps so many; older ones are found by filters. */
@@ -17,6 +19,11 @@ const KEPT_MAX = 10_000;
 /** @typedef {import('../shapes.js').Run} Run */
 /** @typedef {{ runs: Run[], next?: string }} Data */
 
+/** How far back the list goes, in ms. @type {Record<string, { label: string, ms: number }>} */
+const WITHIN = {
+  hour: { label: 'last hour', ms: 3_600_000 }, day: { label: 'last 24 hours', ms: 86_400_000 }, week: { label: 'last 7 days', ms: 7 * 86_400_000 },
+};
+
 /** @param {Data} data @returns {Data} */
 const kept = (data) => (data.runs.length > KEPT_MAX ? { runs: data.runs.slice(0, KEPT_MAX) } : data);
 
@@ -24,21 +31,24 @@ const kept = (data) => (data.runs.length > KEPT_MAX ? { runs: data.runs.slice(0,
 export function RunList({ workflow }) {
   const asked = place.value.query;
   const filter = {
-    status: asked.get('status') ?? '', workflow: workflow ?? asked.get('workflow') ?? '', label: asked.get('label') ?? '',
+    status: asked.get('status') ?? '', workflow: workflow ?? asked.get('workflow') ?? '', label: asked.get('label') ?? '', parent: asked.get('parent') ?? '',
   };
+  const within = asked.get('within') ?? '';
+  const since = useMemo(() => (WITHIN[within] ? new Date(Date.now() - WITHIN[within].ms).toISOString() : undefined), [within]);
   const states = filter.status ? filter.status.split(',') : [];
   const isWanted = (/** @type {Run} */ run) => {
     if (states.length && !states.includes(run.status)) return false;
     if (filter.workflow && run.workflow !== filter.workflow) return false;
+    if (filter.parent && run.parent?.run !== filter.parent) return false;
     if (!filter.label) return true;
     const [key, ...value] = filter.label.split('=');
     return run.labels[key] === value.join('=');
   };
-  const page = (/** @type {string | undefined} */ cursor, /** @type {AbortSignal | undefined} */ signal) => get(`/runs${query({ ...filter, limit: PAGE, cursor })}`, signal);
+  const page = (/** @type {string | undefined} */ cursor, /** @type {AbortSignal | undefined} */ signal) => get(`/runs${query({ ...filter, since, limit: PAGE, cursor })}`, signal);
   const loaded = useLoaded(async (signal) => {
     const first = await page(undefined, signal);
     return /** @type {Data} */ ({ runs: first.items, next: first.next_cursor });
-  }, { keys: [filter.status, filter.workflow, filter.label], hear: { run: (run, change) => change((data) => kept({ ...data, runs: withRun(data.runs, run, isWanted) })) } });
+  }, { keys: [filter.status, filter.workflow, filter.label, filter.parent, since], hear: { run: (run, change) => change((data) => kept({ ...data, runs: withRun(data.runs, run, isWanted) })) } });
   const more = useRef('');
   const { data, problem } = loaded;
   const near = data?.next ? async () => {
@@ -52,20 +62,22 @@ export function RunList({ workflow }) {
       more.current = '';
     }
   } : undefined;
-  const isFiltered = Boolean(filter.status || filter.label || (!workflow && filter.workflow));
+  const isFiltered = Boolean(filter.status || filter.label || filter.parent || since || (!workflow && filter.workflow));
   const isNothing = data?.runs.length === 0 && !isFiltered;
-  return html`${!isNothing && html`<${Filter} states=${states} workflow=${workflow ? undefined : filter.workflow} label=${filter.label} />`}
+  return html`<${BulkProgress} />${!isNothing && html`<${Filter} states=${states} workflow=${workflow ? undefined : filter.workflow} label=${filter.label} within=${within} />`}
+    ${filter.parent && html`<p>Only child runs of <a class="mono" href=${to.run(filter.parent)}>${shown(shortId(filter.parent))}</a>. <button type="button" class="link" onClick=${() => setQuery({ parent: '' })}>Show all runs</button></p>`}
     ${problem && html`<${Trouble} problem=${problem} again=${loaded.again} />`}
     ${!data && !problem && html`<${Loading} />`}
     ${data && data.runs.length === 0 && (isFiltered
-      ? html`<${Empty} title="No run is like that."><button type="button" onClick=${() => setQuery({ status: '', workflow: '', label: '' })}>Show all</button><//>`
+      ? html`<${Empty} title="No run is like that."><button type="button" onClick=${() => setQuery({ status: '', workflow: '', label: '', parent: '', within: '' })}>Show all</button><//>`
       : html`<${Empty} title="Nothing has run yet."><p>Start one${workflow ? ' with the button above' : html` from a <a href=${to.workflows()}>workflow</a>`}, or on the command line:</p><${Command} name="trigger" args=${workflow ?? 'NAME'} /><//>`)}
-    ${data && data.runs.length > 0 && html`<${RunRows} runs=${data.runs} label="Runs" near=${near} one=${Boolean(workflow)} total=${data.next ? -1 : undefined} />
-      <p class="muted small-print">${counted(data.runs.length, 'run')}${data.next ? ' so far; more come as you scroll' : ''}</p>`}`;
+    ${data && data.runs.length > 0 && html`<div class="over-list"><span class="muted">${counted(data.runs.length, 'run')}${data.next ? ' so far; more come as you scroll' : ''}</span><span class="spread"></span>
+        ${!filter.parent && html`<${BulkButton} filter=${{ status: states, workflow: filter.workflow, label: filter.label, since }} />`}</div>
+      <${RunRows} runs=${data.runs} label="Runs" near=${near} one=${Boolean(workflow)} total=${data.next ? -1 : undefined} />`}`;
 }
 
-/** @param {{ states: string[], workflow?: string, label: string }} props */
-function Filter({ states, workflow, label }) {
+/** @param {{ states: string[], workflow?: string, label: string, within: string }} props */
+function Filter({ states, workflow, label, within }) {
   const toggle = (/** @type {string} */ status) => {
     const next = states.includes(status) ? states.filter((it) => it !== status) : [...states, status];
     setQuery({ status: next.join(',') });
@@ -74,6 +86,7 @@ function Filter({ states, workflow, label }) {
   return html`<div class="filters" role="group" aria-label="Filter">
     ${RUN_STATES.map((status) => html`<button key=${status} type="button" class="chip" aria-pressed=${states.includes(status)} onClick=${() => toggle(status)}><${Shape} status=${status} />${word(status)}</button>`)}
     <span class="spread"></span>
+    <select aria-label="Only runs accepted lately" value=${within} onChange=${given('within')}><option value="">any time</option>${Object.entries(WITHIN).map(([id, it]) => html`<option key=${id} value=${id}>${it.label}</option>`)}</select>
     ${workflow !== undefined && html`<input type="search" class="filter" placeholder="Workflow" aria-label="Only runs of this workflow" value=${workflow} onChange=${given('workflow')} />`}
     <input type="search" class="filter" placeholder="Label: key=value" aria-label="Only runs with this label, key=value" pattern="[^=]+=.*" value=${label} onChange=${given('label')} />
   </div>`;

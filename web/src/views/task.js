@@ -1,30 +1,27 @@
-// One task, or one instance of a fan-out: its attempts side by side, its log, what went in and out.
+// One task, or one instance of a fan-out: how it stands, its attempts side by side, its log, what
+// went in and out.
 
 import { html, useEffect, useMemo, useRef, useState } from '../html.js';
 import { get, path, query } from '../api.js';
+import { explain, useExplained } from '../explained.js';
 import { useRunGraph } from '../graphs.js';
 import { throttled, useEars } from '../live.js';
-import { place, setQuery, to } from '../router.js';
-import { now } from '../time.js';
+import { shortId } from '../reasons.js';
+import { place, to } from '../router.js';
 import { shown } from '../text.js';
-import { hasLog, isParked, isSettled, word } from '../words.js';
-import { whyNot } from '../why.js';
-import { Ago, Clock, Empty, Fact, Loading, Panel, Tabs, Took, Trouble } from '../parts/basics.js';
+import { Empty, Loading, Trouble } from '../parts/basics.js';
 import { TaskActions } from '../parts/actions.js';
+import { Inside } from '../parts/attempts.js';
 import { Instances } from '../parts/instances.js';
 import { useLoaded } from '../parts/load.js';
-import { LogView } from '../parts/logview.js';
-import { Payload } from '../parts/payload.js';
-import { shortId } from '../parts/runlist.js';
-import { Shape, State } from '../parts/state.js';
+import { Facts, NEEDS_MAX } from '../parts/standing.js';
+import { State } from '../parts/state.js';
 
 /** @typedef {import('../shapes.js').Task} Task */
 /** @typedef {import('../shapes.js').Attempt} Attempt */
 
 const PAUSE_MS = 300;
 const ATTEMPTS_MAX = 200;
-/** Tasks before it that are shown; of more, how many there are. */
-const NEEDS_MAX = 20;
 
 /** @param {string} id @param {string} name @param {number | undefined} index */
 function useTask(id, name, index) {
@@ -79,6 +76,22 @@ function useBefore(id, needs) {
   return (/** @type {string} */ name) => known.current.get(name);
 }
 
+/**
+ * Why it is not running; of a finalizer that waits for others also its place among them.
+ * @param {import('../shapes.js').Run | undefined} run @param {string} name @param {number | undefined} index
+ */
+function useWhy(run, name, index) {
+  return useExplained(run, async () => {
+    const [told] = (await explain(/** @type {any} */ (run).id, { task: name })).tasks;
+    const mine = index === undefined ? told : told?.instances?.find((it) => it.index === index);
+    const full = mine?.status === 'worker_done' ? mine.reasons.filter((it) => it.kind === 'limit').map((it) => it.name) : [];
+    const tiers = full.length ? /** @type {import('../shapes.js').Tier[]} */ ((await get('/tiers')).items) : [];
+    const isMine = (/** @type {import('../shapes.js').Holder} */ it) => it.run === run?.id && it.task === name && it.index === index;
+    const places = tiers.filter((tier) => full.includes(tier.name)).map((tier) => ({ name: tier.name, at: tier.waiters.findIndex(isMine) + 1, of: tier.waiting }));
+    return { told, place: places.find((it) => it.at > 0 && it.name.startsWith('queue:')) };
+  }, `task ${name}`).data;
+}
+
 /** @param {{ id: string, name: string }} props */
 export function TaskView({ id, name }) {
   const given = place.value.query.get('index');
@@ -88,66 +101,27 @@ export function TaskView({ id, name }) {
   const graph = useRunGraph(data?.run);
   const called = `${name}${index === undefined ? '' : `[${index}]`}`;
   useEffect(() => { document.title = `${data?.task.status ?? 'task'}: ${called} · Mainspring`; }, [data?.task.status, called]);
-  const needs = useMemo(() => graph.tasks?.find((task) => task.name === name)?.depends_on, [graph.tasks, name]);
+  const drawn = useMemo(() => graph.tasks?.find((task) => task.name === name), [graph.tasks, name]);
+  const needs = drawn?.depends_on;
+  const isAdded = drawn?.added ?? false;
   const find = useBefore(id, needs);
+  const why = useWhy(data?.run, name, index);
   if (!data) {
     return html`<main id="main" tabindex="-1"><${Crumbs} id=${id} name=${name} index=${index} /><h1><bdi>${shown(called)}</bdi></h1>
       ${problem?.code === 'not_started' ? html`<${Empty} title="This instance has not started yet."><p>It shows up here when it does. <a href=${to.task(id, name)}>The whole fan-out</a></p><//>` : problem ? html`<${Trouble} problem=${problem} again=${loaded.again} />` : html`<${Loading} />`}</main>`;
   }
   const { run, task, attempts, isGroup } = data;
+  const explained = index === undefined ? why?.told : why?.told?.instances?.find((it) => it.index === index);
   return html`<main id="main" tabindex="-1">
     <${Crumbs} id=${id} name=${name} index=${index} workflow=${run.workflow} />
     <div class="head"><h1><bdi>${shown(called)}</bdi></h1><${State} status=${task.status} /><span class="spread"></span><${TaskActions} run=${run} task=${task} index=${index} done=${loaded.again} /></div>
     ${problem && html`<${Trouble} problem=${problem} again=${loaded.again} />`}
-    <${Facts} task=${task} needs=${needs} find=${find} run=${run} isGroup=${isGroup} />
-    ${isGroup ? html`<${Instances} run=${run} task=${task} />` : html`<${Inside} run=${run} task=${task} index=${index} attempts=${attempts} />`}
+    <${Facts} task=${task} needs=${needs} find=${find} run=${run} isGroup=${isGroup} isAdded=${isAdded} explained=${explained} place=${why?.place} />
+    ${isGroup ? html`<${Instances} run=${run} task=${task} explained=${why?.told?.instances ?? []} />` : html`<${Inside} run=${run} task=${task} index=${index} attempts=${attempts} />`}
   </main>`;
 }
 
 /** @param {{ id: string, name: string, index?: number, workflow?: string }} props */
 function Crumbs({ id, name, index, workflow }) {
   return html`<nav class="crumbs" aria-label="Where this is"><a href=${workflow ? to.workflow(workflow) : to.workflows()}><bdi>${shown(workflow ?? 'Workflows')}</bdi></a> / <a class="mono" href=${to.run(id)}>${shortId(id)}</a> / ${index === undefined ? html`<bdi>${shown(name)}</bdi>` : html`<a href=${to.task(id, name)}><bdi>${shown(name)}</bdi></a> / ${index}`}</nav>`;
-}
-
-/** @param {{ task: Task, needs: { task: string, when: string }[] | undefined, find: (name: string) => Task | undefined, run: any, isGroup: boolean }} props */
-function Facts({ task, needs, find, run, isGroup }) {
-  const why = task.status === 'running' || (task.status === 'success' && !task.reason) ? '' : whyNot(task, needs, find, run, task.retry_at || task.status === 'waiting' ? now.value : now.peek());
-  return html`${why && !task.error && html`<div class=${`callout tone-${task.status === 'blocked' ? 'blocked' : 'waiting'}`}><div><strong>${task.status === 'waiting' ? 'It is parked:' : isSettled(task.status) ? `Why it is ${word(task.status)}:` : 'Why it is not running:'}</strong> <bdi>${shown(why)}</bdi></div></div>`}
-    ${task.error && html`<div class="callout tone-failed"><div><strong>${shown(task.error.class)}:</strong> <bdi>${shown(task.error.message)}</bdi></div>${task.retry_at && !isSettled(task.status) && html`<div>${shown(why)}</div>`}</div>`}
-    <dl class="facts">
-      <${Fact} name="Kind">${shown(task.kind)}<//>
-      ${task.attempt > 0 && !isGroup && !isParked(task.kind) && html`<${Fact} name="Attempt">${task.attempt}${task.tries_max > 1 ? ` (${task.tries} of ${task.tries_max} failures used)` : ''}<//>`}
-      ${task.started_at && html`<${Fact} name="Started"><${Ago} at=${task.started_at} /><//>`}
-      ${task.started_at && (task.finished_at || ['running', 'dispatched', 'worker_done', 'waiting'].includes(task.status)) && html`<${Fact} name=${task.finished_at ? 'Took' : task.status === 'waiting' ? 'Waiting for' : 'Running for'}><${Took} from=${task.started_at} to=${task.finished_at} /><//>`}
-      ${task.tier && html`<${Fact} name="Tier"><bdi>${shown(task.tier)}</bdi><//>`}
-      ${(task.losses ?? 0) > 0 && html`<${Fact} name="Losses">${task.losses}<//>`}
-      ${task.held && html`<${Fact} name="Held by"><bdi>${shown(task.held.by ?? 'somebody')}</bdi><//>`}
-      ${needs && needs.length > 0 && html`<${Fact} name="After"><span class="needs">${needs.slice(0, NEEDS_MAX).map((need) => html`<a key=${need.task} href=${to.task(run.id, need.task)}><${Shape} status=${find(need.task)?.status ?? 'pending'} /><bdi>${shown(need.task)}</bdi></a>`)}${needs.length > NEEDS_MAX ? ` and ${needs.length - NEEDS_MAX} more` : ''}</span><//>`}
-    </dl>`;
-}
-
-/** @param {{ run: any, task: Task, index?: number, attempts: Attempt[] }} props */
-function Inside({ run, task, index, attempts }) {
-  const chosen = Number(place.value.query.get('attempt')) || 0;
-  const asked = place.value.query.get('tab') ?? '';
-  const tabs = [...(hasLog(task.kind) ? [{ id: 'log', label: 'Log' }] : []), { id: 'data', label: 'Input and output' }];
-  const tab = asked === 'data' || !hasLog(task.kind) ? 'data' : 'log';
-  const isCurrent = chosen === 0 || chosen === task.attempt;
-  const past = isCurrent ? undefined : attempts.findLast((it) => it.attempt === chosen);
-  return html`${attempts.length > (isParked(task.kind) ? 1 : 0) && html`<${Attempts} attempts=${attempts} chosen=${isCurrent ? task.attempt : chosen} choose=${(/** @type {number} */ n) => setQuery({ attempt: n === task.attempt ? undefined : n })} />`}
-    <${Tabs} label="Of the task" tabs=${tabs} chosen=${tab} choose=${(/** @type {string} */ id) => setQuery({ tab: id === 'log' ? undefined : id })} />
-    <${Panel} id=${tab}>
-      ${tab === 'log' && task.attempt === 0 && html`<${Empty} title=${isSettled(task.status) ? 'There is no log: it did not run.' : 'There is no log yet: it has not started.'}><p>${isSettled(task.status) ? '' : 'Lines show up here as they are written.'}</p><//>`}
-      ${tab === 'log' && task.attempt > 0 && html`<${LogView} run=${run.id} task=${task.name} index=${index} attempt=${isCurrent ? task.attempt : chosen} isCurrent=${isCurrent} isSettled=${isSettled(task.status)} />`}
-      ${tab === 'data' && html`<div class="columns"><section><h2>Input</h2><${Payload} value=${task.input} label="Input of the task" none="It has no input of its own." /></section>
-        <section><h2>Output${past ? ` of attempt ${chosen}` : ''}</h2><${Payload} value=${(past ?? task).output} blob=${(past ?? task).output_blob} href=${path`/runs/${run.id}/tasks/${task.name}/output` + query({ index })} label="Output of the task" none=${isSettled(task.status) ? 'It put out nothing.' : 'Not yet.'} /></section></div>`}
-    <//>`;
-}
-
-/** @param {{ attempts: Attempt[], chosen: number, choose: (n: number) => void }} props */
-function Attempts({ attempts, chosen, choose }) {
-  return html`<section aria-label="Attempts"><ul class="attempts" tabindex=${attempts.length > 3 ? 0 : undefined}>${attempts.map((it) => html`<li key=${it.id}><button type="button" class="attempt" aria-pressed=${it.attempt === chosen} onClick=${() => choose(it.attempt)}>
-    <span class="attempt-head"><strong>Attempt ${it.attempt}${it.role === 'finalize' ? ', finalizer' : ''}</strong><${State} status=${it.status} /></span>
-    <span class="muted"><${Clock} at=${it.started_at ?? it.dispatched_at} />, ${it.started_at ? html`<${Took} from=${it.started_at} to=${it.finished_at} />` : 'never started'}</span>
-    ${it.error && html`<span class="attempt-error"><bdi>${shown(it.error.message).slice(0, 200)}</bdi></span>`}</button></li>`)}</ul></section>`;
 }

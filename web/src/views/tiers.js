@@ -5,7 +5,7 @@ import { get, mayOperate, send } from '../api.js';
 import { throttled } from '../live.js';
 import { Ago, Dialog, Empty, Loading, say, Trouble } from '../parts/basics.js';
 import { useLoaded } from '../parts/load.js';
-import { shortId } from '../parts/runlist.js';
+import { shortId } from '../reasons.js';
 import { number, shown } from '../text.js';
 import { to } from '../router.js';
 
@@ -19,11 +19,15 @@ export function Tiers() {
   const [changing, setChanging] = useState(/** @type {Tier | 'new' | undefined} */ (undefined));
   useEffect(() => { document.title = 'Tiers · Mainspring'; }, []);
   const tiers = /** @type {Tier[] | undefined} */ (loaded.data?.items);
+  // What is full, or has somebody waiting, is looked for first.
+  const isBusy = (/** @type {Tier} */ tier) => tier.in_use > 0 || tier.waiting > 0;
+  const busy = (tiers ?? []).filter(isBusy).sort((a, b) => b.waiting - a.waiting || b.in_use - a.in_use);
+  const idle = (tiers ?? []).filter((tier) => !isBusy(tier));
   return html`<main id="main" tabindex="-1"><div class="head"><h1>Tiers</h1><span class="spread"></span>${mayOperate() && html`<button type="button" onClick=${() => setChanging('new')}>Add a tier…</button>`}</div><p class="muted">A tier bounds how many tasks that name it run at once, over all runs. <code>total</code> and <code>executor:process</code> bound everything.</p>
     ${loaded.problem && html`<${Trouble} problem=${loaded.problem} again=${loaded.again} />`}
     ${!tiers && !loaded.problem && html`<${Loading} />`}
     ${tiers?.length === 0 && html`<${Empty} title="There are no tiers."><p>A workflow has its own under <code>tiers:</code>; the server's are in its configuration, or added here.</p><//>`}
-    <ul class="cards one">${tiers?.map((tier) => html`<${TierCard} key=${`${tier.workflow ?? ''} ${tier.name}`} tier=${tier} change=${() => setChanging(tier)} />`)}</ul>
+    ${[['At work', busy], ['Idle', idle]].map(([title, some]) => some.length > 0 && html`<section key=${title} aria-label=${title}><h2>${title}</h2><ul class=${`cards ${title === 'Idle' ? 'tiles' : ''}`}>${/** @type {Tier[]} */ (some).map((tier) => html`<${TierCard} key=${`${tier.workflow ?? ''} ${tier.name}`} tier=${tier} change=${() => setChanging(tier)} />`)}</ul></section>`)}
     ${changing && html`<${Change} tier=${changing} close=${() => setChanging(undefined)} done=${loaded.again} />`}
   </main>`;
 }
@@ -37,7 +41,7 @@ function TierCard({ tier, change }) {
       ${canChange && html`<button type="button" onClick=${change} aria-label=${`Change limit of ${tier.name}`}>Change limit</button>`}</div>
     <div class="meter" role="meter" aria-label=${`${tier.name} in use`} aria-valuemin="0" aria-valuemax=${tier.limit} aria-valuenow=${tier.in_use}><span class=${full >= 1 ? 'tone-waiting' : 'tone-running'} style=${{ width: `${full * 100}%` }}></span></div>
     <p><strong>${number(tier.in_use)}</strong> of ${number(tier.limit)} in use, <strong>${number(tier.waiting)}</strong> waiting${tier.rate ? `, at most ${tier.rate}` : ''}</p>
-    <div class="columns"><${Who} title="Held by" all=${tier.holders} more=${tier.in_use} /><${Who} title="Waiting" all=${tier.waiters} more=${tier.waiting} /></div>
+    ${tier.holders.length + tier.waiters.length > 0 && html`<div class="columns"><${Who} title="Held by" all=${tier.holders} more=${tier.in_use} /><${Who} title="Waiting" all=${tier.waiters} more=${tier.waiting} /></div>`}
   </li>`;
 }
 

@@ -7,8 +7,10 @@ const LINE: &str = "crates/core/src/world/line.rs";
 const ORDERS: &str = "crates/core/src/world/orders.rs";
 const BLUEPRINT: &str = "crates/core/src/world/blueprint.rs";
 const EDGE: &str = "crates/core/src/plan/dag/edge.rs";
-const MERGE: &str = "crates/core/src/spec/lower/finalize.rs";
 const LAUNCH: &str = "crates/core/src/launch.rs";
+const WORKED: &str = "crates/core/src/kernel/group.rs";
+const GROUPED: &str = "crates/core/src/world/group.rs";
+const AGAIN: &str = "crates/core/src/world/worked.rs";
 const REPORT: &str = "crates/core/src/world/report.rs";
 
 #[rustfmt::skip] // One below the other, the passage and what takes its place.
@@ -16,10 +18,6 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("queue-unheeded", "one at a time lands in a queue", BLUEPRINT, (
         "set.extend(finalize.queue.as_ref().map(|queue| limits.named(&queue_name(queue))));",
         "let _ = queue_name;",
-    )),
-    mutant("merge-without-queue", "merges queue up for each repository and target", MERGE, (
-        "Finalize { queue: Some(queue), action: FinalAction::GitMerge(landing), ..self.finalize }",
-        "Finalize { queue: Some(queue).filter(|_| false), action: FinalAction::GitMerge(landing), ..self.finalize }",
     )),
     mutant("merge-in-any-name", "what lands names the attempt that did the work", LAUNCH, (
         "attempt: self.finalizes.expect(\"only finalizers land\"),",
@@ -36,6 +34,22 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("completed-unheeded", "dependents on completed go on when the work is done", EDGE, (
         "(When::Completed, Standpoint::WorkerDone) => Satisfied,",
         "(When::Completed, Standpoint::WorkerDone) => Unmet,",
+    )),
+    mutant("work-of-some", "a fan-out is done when all its instances are", WORKED, (
+        "self.success + self.worker_done + failed == self.count",
+        "self.success + self.worker_done + failed + 1 >= self.count",
+    )),
+    mutant("work-unheard", "whoever waits for the work of a fan-out goes on when it is done", GROUPED, (
+        "            self.look_at_work(now, key, no);",
+        "",
+    )),
+    mutant("work-stays-done", "work that does not land is not done any more", AGAIN, (
+        "        self.rows.entry(no).forget_work();",
+        "",
+    )),
+    mutant("queue-of-any-repository", "merges queue up by their repository", FINALIZE, (
+        "Finalizer { queue, ..Finalizer::queued(now, cache) }",
+        "Finalizer { queue: queue.filter(|_| false), ..Finalizer::queued(now, cache) }",
     )),
     mutant("lost-landing-fails", "a loss of what lands work is not a try", FINALIZE, (
         "row.finalizer.as_mut().expect(\"the ticket was checked\").losses = losses;",

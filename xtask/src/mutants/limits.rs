@@ -7,6 +7,7 @@ const BLUEPRINT: &str = "crates/core/src/world/blueprint.rs";
 const GATE: &str = "crates/core/src/world/gate.rs";
 const LEDGER: &str = "crates/core/src/kernel/ledger.rs";
 const PERMITS: &str = "crates/core/src/kernel/permits.rs";
+const READY: &str = "crates/core/src/world/ready.rs";
 const TAKE: &str = "crates/core/src/world/take.rs";
 const TIERS: &str = "crates/core/src/world/tiers.rs";
 
@@ -25,6 +26,24 @@ pub const MUTANTS: &[Mutant] = &[
             "self.used >= self.bound.limit || self.is_rate_full()",
             "self.used > self.bound.limit || self.is_rate_full()",
         ),
+    ),
+    mutant(
+        "turns-forgotten",
+        "runs of the same priority take turns",
+        READY,
+        ("        self.pass_turn(run);", "        let _ = Self::pass_turn;"),
+    ),
+    mutant(
+        "urgent-last",
+        "the more urgent is served first",
+        READY,
+        ("heads.min_by_key(|(order, _)| *order)?", "heads.max_by_key(|(order, _)| *order)?"),
+    ),
+    mutant(
+        "latest-first",
+        "whoever was served last waits for the others",
+        READY,
+        ("*level.turns.first()?", "*level.turns.last()?"),
     ),
     mutant(
         "rate-ignored",

@@ -11,6 +11,7 @@ const BELOW: &str = "crates/core/src/plan/dag/below.rs";
 const DRAFT: &str = "crates/core/src/world/draft.rs";
 const EDGE: &str = "crates/core/src/plan/dag/edge.rs";
 const LOAD: &str = "crates/core/src/world/load.rs";
+const PLAN: &str = "crates/core/src/plan/dag/plan.rs";
 const ORDERS: &str = "crates/core/src/world/orders.rs";
 const OUTCOME: &str = "crates/core/src/plan/dag/outcome.rs";
 const RETRY: &str = "crates/core/src/world/retry.rs";
@@ -27,6 +28,30 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("allowed-failure-blocks", "allow_failure satisfies merged edges", EDGE, (
         "upstream.allow_failure",
         "false",
+    )),
+    mutant("failure-blocks-nothing", "a failure blocks what depends on it", EDGE, (
+        "            Never(Doom::Blocked)",
+        "            Satisfied",
+    )),
+    mutant("blocked-is-skipped", "what a failure keeps from running is blocked, not skipped", EDGE, (
+        "            Never(Doom::Blocked)",
+        "            Never(Doom::Skipped)",
+    )),
+    mutant("first-cause-stays", "of several causes the strongest is shown", PLAN, (
+        "*known >= Some(doom)",
+        "known.is_some()",
+    )),
+    mutant("handler-ignored", "when: failed handles a failure if it succeeds", OUTCOME, (
+        "rows.fact(*dependent) == Fact::Success",
+        "rows.fact(*dependent) == Fact::Skipped",
+    )),
+    mutant("any-end-handles", "only a success handles a failure", OUTCOME, (
+        "rows.fact(*dependent) == Fact::Success",
+        "rows.fact(*dependent).is_settled()",
+    )),
+    mutant("cancel-stays-alone", "a cancel reaches what is below and has not begun", ORDERS, (
+        "unsettled && (falls == Falls::ByRow || self.has_row_to_settle(key, no))",
+        "unsettled && falls == Falls::ByRow && self.has_row_to_settle(key, no)",
     )),
     mutant("started-is-forgotten", "started is for good", EDGE, (
         "ever_started
@@ -74,8 +99,8 @@ pub const MUTANTS: &[Mutant] = &[
         "true",
     )),
     mutant("cancel-through-finished", "a cancel does not go through finished edges", BELOW, (
-        "shape.graph.edge(*edge).when == When::Finished",
-        "false",
+        "when == When::Finished || !untouched",
+        "!untouched",
     )),
     mutant("ends-before-cascade", "a run ends after the last cascade", RUN, (
         "self.unsettled == 0",
@@ -94,12 +119,12 @@ pub const MUTANTS: &[Mutant] = &[
         "()",
     )),
     mutant("permits-not-taken", "what is dispatched takes its permits", STATE, (
-        "                self.limits.take(run.blueprint.permits_of(no, standing_now.step()));",
-        "",
+        "                self.limits.take(&set);",
+        "                drop(set);",
     )),
     mutant("permits-not-released", "what has ended gives its permits back", STATE, (
-        "                self.limits.give_back(run.blueprint.permits_of(no, standing.step()));",
-        "",
+        "                self.limits.give_back(&set);",
+        "                drop(set);",
     )),
     mutant("same-timer-not-armed", "a fired timer is armed for another fact", STATE, (
         "timer != timer_now || fact != fact_now",
@@ -194,8 +219,8 @@ pub const MUTANTS: &[Mutant] = &[
         }",
     )),
     mutant("permits-forgotten", "a load takes the permits of what is live", LOAD, (
-        "                self.limits.take(blueprint.permits_of(no, Standing::of(&row).step()));",
-        "",
+        "                self.limits.take(&set);",
+        "                drop(set);",
     )),
     mutant("timers-forgotten", "a load arms every timer", LOAD, (
         "due(&row, definition.task(no))",

@@ -17,6 +17,10 @@ pub const MUTANTS: &[Mutant] = &[
         "\"approved\": *verdict == Verdict::Approved",
         "\"approved\": true",
     )),
+    mutant("decided-twice", "an approval is decided once", SAID, (
+        "Err(Refusal::Decided)",
+        "Ok(vec![task])",
+    )),
     mutant("signal-taken-again", "no signal is taken twice by one task", PARK, (
         "self.signals.get(key).filter(|signal| signal.number > taken)",
         "self.signals.get(key).filter(|signal| signal.number >= taken)",

@@ -3,7 +3,7 @@
 use super::orders::{show_run, show_task};
 use crate::args::{DecideArgs, Format, ListArgs, SignalArgs};
 use crate::client::wire::Approval;
-use crate::client::{Ask, changing, items, run_id};
+use crate::client::{Ask, changing, items, new_key, run_id};
 use crate::exit::Exit;
 use crate::print::{Tree, document};
 use crate::{data, out, table, time_text};
@@ -60,7 +60,7 @@ fn decide(args: &DecideArgs, verb: &str) -> Result<Exit> {
     data::block_on(async {
         let client = changing(&args.place).await?;
         let id = run_id(&client, &args.run).await?;
-        let mut ask = Ask::post(&["runs", &id, "tasks", &args.task, verb]);
+        let mut ask = Ask::post(&["runs", &id, "tasks", &args.task, verb]).key(new_key());
         if let Some(comment) = &args.comment {
             ask = ask.json(&json!({ "comment": comment }))?;
         }

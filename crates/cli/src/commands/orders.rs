@@ -3,7 +3,7 @@
 
 use crate::args::{CancelArgs, Format, OrderArgs, PlaceArgs, RetryArgs};
 use crate::client::wire::{Run, Task};
-use crate::client::{Ask, changing, run_id};
+use crate::client::{Ask, changing, new_key, run_id};
 use crate::exit::Exit;
 use crate::print::{Tree, document};
 use crate::{data, out};
@@ -31,11 +31,11 @@ pub fn retry(args: &RetryArgs) -> Result<Exit> {
             let [task] = args.tasks.as_slice() else {
                 bail!("--index is for one task: name that one and no other");
             };
-            let ask = Ask::post(&["runs", &id, "tasks", task, "retry"]);
+            let ask = Ask::post(&["runs", &id, "tasks", task, "retry"]).key(new_key());
             let answer = client.answer(&ask.with("index", &index.to_string())).await?;
             return show_task(&answer, args.output);
         }
-        let mut ask = Ask::post(&["runs", &id, "retry"]);
+        let mut ask = Ask::post(&["runs", &id, "retry"]).key(new_key());
         if !args.tasks.is_empty() {
             ask = ask.json(&json!({ "tasks": args.tasks }))?;
         }
@@ -49,10 +49,11 @@ fn order(args: &OrderArgs, verb: &str, with: impl FnOnce(Ask) -> Ask) -> Result<
         let client = changing(&args.place).await?;
         let id = run_id(&client, &args.run).await?;
         let Some(task) = &args.task else {
-            let answer = client.answer(&with(Ask::post(&["runs", &id, verb]))).await?;
+            let ask = with(Ask::post(&["runs", &id, verb]).key(new_key()));
+            let answer = client.answer(&ask).await?;
             return show_run(&answer, args.output, &args.place);
         };
-        let ask = Ask::post(&["runs", &id, "tasks", task, verb]);
+        let ask = Ask::post(&["runs", &id, "tasks", task, verb]).key(new_key());
         let ask = with(ask.with_some("index", args.index.as_ref()));
         show_task(&client.answer(&ask).await?, args.output)
     })

@@ -3,6 +3,7 @@
 use crate::bless;
 use crate::door::{Served, Way};
 use crate::rig::Bench;
+use mainspring_core::view::explain::reason::Reason;
 use serde_json::Value;
 use std::path::Path;
 
@@ -78,11 +79,14 @@ fn the_guide_shows_every_reason() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let snapshot = root
         .join("crates/core/src/world/tests/snapshots")
-        .join("mainspring_core__world__tests__explains__every_reason.snap");
+        .join("mainspring_core__world__tests__scenes__every_reason.snap");
     let text = std::fs::read_to_string(snapshot).expect("the snapshot");
     let scene = text.splitn(3, "---\n").nth(2).expect("what is after its head");
     let path = root.join("docs/explain.md");
     let page = std::fs::read_to_string(&path).expect("the page");
+    for kind in Reason::KINDS {
+        assert!(page.contains(&format!("`{kind}`")), "the guide does not tell of `{kind}`");
+    }
     let (before, rest) = page.split_once("<!-- scene -->\n").expect("it has its place");
     let (_, after) = rest.split_once("<!-- end -->").expect("it ends");
     let scene = format!("\n```text\n{}\n```\n\n", scene.trim_end());

@@ -77,7 +77,8 @@ fn instances_are_looked_at_with_a_server_and_without() {
     for way in Way::ALL {
         let mut served = Served::with(way, ODD);
         let done = served.run(&["trigger", "w", "--follow"]);
-        done.is(1).says("started    a, 20 instances").says("failed     a[");
+        // That it has begun may be overtaken by how it ended: the stream tells of states.
+        done.is(1).says("failed     a[");
         assert_eq!(done.stderr.matches("failed     a[").count(), 5, "{}", done.stderr);
         done.prints("failed a[1] (exit): exited with code 1").prints("out | I am 1");
         done.prints("… and 5 more instances of a failed");

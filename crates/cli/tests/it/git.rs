@@ -82,3 +82,28 @@ fn a_repository_that_is_not_there_is_said_at_once() {
     let bench = Bench::with(WORKSPACES);
     bench.run(&["run", "w.yaml"]).is(1).says("app is no git repository that can be used");
 }
+
+#[test]
+fn a_rerun_goes_on_from_the_commit_that_a_task_put_out() {
+    let bench = Bench::with(
+        r#"name: planned
+tasks:
+  plan:
+    workspace: { git: { repo: app, base: main } }
+    run: |
+      echo plan > plan.txt; git add plan.txt; git commit -qm plan
+      echo "{\"commit\": \"$(git rev-parse HEAD)\"}" > "$MAINSPRING_OUTPUT"
+  work:
+    depends_on: [plan]
+    workspace: { git: { repo: app, base: "${{ tasks.plan.output.commit }}" } }
+    run: cat plan.txt
+"#,
+    );
+    repository(&bench);
+    let mut server = bench.start(&["server", "--listen", "127.0.0.1:0"]);
+    server.until("listening");
+    bench.run(&["apply", "w.yaml"]).is(0);
+    bench.run(&["trigger", "planned", "--wait"]).is(0);
+    bench.run(&["rerun", "last", "--from", "work", "--wait"]).is(0);
+    bench.run(&["logs", "last", "work"]).is(0).prints("plan");
+}

@@ -36,6 +36,11 @@ fn two(merge: &str) -> String {
     format!("name: w\ntasks:\n{}{}", task("a"), task("b"))
 }
 
+/// The same with `a` alone.
+fn first_of(two: &str) -> &str {
+    &two[..two.find("  b:\n").expect("the second task")]
+}
+
 fn status(bench: &Bench, name: &str) -> String {
     let shown = bench.show("last");
     task(&shown, name)["status"].as_str().expect("a status").to_owned()
@@ -51,6 +56,14 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     while !holds() {
         assert!(std::time::Instant::now() < deadline, "waited for: {what}");
     }
+}
+
+/// Asks why until this is the answer: while it is tried again there is another one.
+fn until_explained(bench: &Bench, name: &str, text: &str) {
+    until("an explanation", || {
+        let done = bench.run(&["explain", "last", name]);
+        done.is(0).stdout.contains(text)
+    });
 }
 
 #[test]
@@ -115,6 +128,52 @@ fn a_target_that_is_checked_out_is_waited_for_and_it_is_said() {
 }
 
 #[test]
+fn what_is_in_the_way_in_a_checkout_is_explained_and_holds_up_nobody_else() {
+    let bench = Bench::with(&two("update_checkout: clean"));
+    repository(&bench);
+    git(&bench, &["checkout", "--quiet", "main"]);
+    bench.write("app/a.txt", "precious\n");
+    let mut running = bench.start(&["run", "w.yaml"]);
+    running.until("worker_done a");
+    until("b to land", || status(&bench, "b") == "success");
+    until("it to say what it waits for", || {
+        reason(&bench, "a").contains("a.txt in it is not tracked")
+    });
+    until_explained(&bench, "a", "a.txt in it is not tracked");
+    assert_eq!(bench.read("app/a.txt"), "precious\n");
+    bench.run(&["cancel", "last", "a"]).is(0);
+    running.done();
+    assert_eq!(
+        (status(&bench, "a"), bench.read("app/a.txt")),
+        ("cancelled".into(), "precious\n".into())
+    );
+    assert_eq!((landed(&bench), branches(&bench)), (vec!["w: b".to_owned()], vec!["a".to_owned()]));
+    assert_tidy(&bench);
+}
+
+#[test]
+fn a_checkout_made_while_it_is_verified_is_waited_for_and_it_is_said() {
+    let bench = Bench::new();
+    // Alone: whoever waits for the checkout is behind nobody, and of two either may be the first.
+    let text = held(&bench);
+    bench.write("w.yaml", first_of(&text));
+    repository(&bench);
+    let running = bench.start(&["run", "w.yaml"]);
+    bench.hear("up");
+    git(&bench, &["checkout", "--quiet", "main"]);
+    bench.write("go", "");
+    until("it to say what it waits for", || reason(&bench, "a").contains("main is checked out in"));
+    until_explained(&bench, "a", "main is checked out in");
+    assert_eq!((status(&bench, "a"), landed(&bench).len()), ("worker_done".into(), 0));
+    git(&bench, &["checkout", "--quiet", "--detach"]);
+    bench.hear("up");
+    bench.write("go", "");
+    running.done().is(0);
+    assert_eq!(landed(&bench), ["w: a"]);
+    assert_tidy(&bench);
+}
+
+#[test]
 fn a_clean_checkout_goes_along() {
     let bench = Bench::with(&two("update_checkout: clean"));
     repository(&bench);
@@ -159,6 +218,27 @@ fn one_that_is_cancelled_while_it_waits_its_turn_does_not_land() {
 }
 
 #[test]
+fn a_repository_has_one_queue_however_it_is_named() {
+    let bench = Bench::new();
+    let text = second_after_first(&held(&bench));
+    let (first, second) = text.split_at(text.find("  b:\n").expect("the second task"));
+    let second = second
+        .replace("repo: app", "repo: ./link/../app/")
+        .replace("into: main", "into: \"${{ 'ma' + 'in' }}\"");
+    bench.write("w.yaml", format!("{first}{second}"));
+    repository(&bench);
+    std::fs::create_dir(bench.path("link")).expect("made");
+    let running = bench.start(&["run", "w.yaml"]);
+    bench.hear("up");
+    until("b to wait its turn", || reason(&bench, "b") == "finalizer_queued");
+    let explained = bench.run(&["explain", "last", "b"]);
+    explained.is(0).prints("queue:git.main.").prints("is full, 1 of 1 in use: w.a of");
+    bench.write("go", "");
+    running.done().is(0);
+    assert_eq!(landed(&bench), ["w: a", "w: b"]);
+}
+
+#[test]
 fn one_that_is_cancelled_while_it_is_verified_does_not_land() {
     let bench = Bench::new();
     bench.write("w.yaml", second_after_first(&held(&bench)));
@@ -173,24 +253,42 @@ fn one_that_is_cancelled_while_it_is_verified_does_not_land() {
     assert_tidy(&bench);
 }
 
-/// A git that says when the target has moved, and then does not come back.
-fn held_up(bench: &Bench) -> String {
-    bench.fifo("moved");
-    std::fs::create_dir(bench.path("bin")).expect("made");
+/// Where git is, and the PATH that says so.
+fn real_git() -> (String, String) {
     let path = std::env::var("PATH").expect("a PATH");
     let real = path.split(':').map(|folder| Path::new(folder).join("git"));
     let real = real.into_iter().find(|path| path.exists()).expect("git");
-    let script = format!(
-        "#!/bin/sh\nfor arg; do case \"$arg\" in refs/heads/main) moves=1;; update-ref) ref=1;; esac; \
-         done\nif test \"$moves$ref\" = 11; then '{real}' \"$@\" || exit; echo now > '{moved}'; \
-         exec sleep 1000; fi\nexec '{real}' \"$@\"\n",
-        real = real.display(),
-        moved = bench.path("moved").display(),
-    );
+    (real.display().to_string(), path)
+}
+
+/// A PATH on which this script is git.
+fn in_place_of_git(bench: &Bench, script: &str, path: &str) -> String {
+    std::fs::create_dir_all(bench.path("bin")).expect("made");
     bench.write("bin/git", script);
     let mode = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(bench.path("bin/git"), mode).expect("executable");
     format!("{}:{path}", bench.path("bin").display())
+}
+
+/// A git that says when the target has moved, and then does not come back.
+fn held_up(bench: &Bench) -> String {
+    bench.fifo("moved");
+    let (real, path) = real_git();
+    let script = format!(
+        "#!/bin/sh\nfor arg; do case \"$arg\" in refs/heads/main) moves=1;; update-ref) ref=1;; esac; \
+         done\nif test \"$moves$ref\" = 11; then '{real}' \"$@\" || exit; echo now > '{moved}'; \
+         exec sleep 1000; fi\nexec '{real}' \"$@\"\n",
+        moved = bench.path("moved").display(),
+    );
+    in_place_of_git(bench, &script, &path)
+}
+
+fn server(bench: &Bench, path: Option<&str>) -> Running {
+    let mut command = bench.command(&["server", "--listen", "127.0.0.1:0"]);
+    command.envs(path.map(|path| ("PATH", path)));
+    let mut running = Running::new(command);
+    running.until("listening");
+    running
 }
 
 /// How many commits on the target name an attempt.
@@ -200,10 +298,8 @@ fn named(bench: &Bench) -> usize {
 }
 
 fn one() -> String {
-    let text = two("verify: 'true'");
-    let at = text.find("  b:\n").expect("the second task");
     // Whoever may not land twice says so; it must not stand in the way of what has landed.
-    text[..at].replace("finalize: {", "finalize: { on_lost: fail,")
+    first_of(&two("verify: 'true'")).replace("finalize: {", "finalize: { on_lost: fail,")
 }
 
 #[test]
@@ -232,24 +328,48 @@ fn a_kill_after_the_target_has_moved_ends_in_one_success() {
 fn a_server_that_is_killed_after_the_target_has_moved_records_one_success() {
     let bench = Bench::with(&one());
     repository(&bench);
-    let path = held_up(&bench);
-    let server = |path: Option<&str>| {
-        let mut command = bench.command(&["server", "--listen", "127.0.0.1:0"]);
-        command.envs(path.map(|path| ("PATH", path)));
-        let mut running = Running::new(command);
-        running.until("listening");
-        running
-    };
-    let mut first = server(Some(&path));
+    let mut first = server(&bench, Some(&held_up(&bench)));
     bench.run(&["apply", "w.yaml"]).is(0);
     bench.run(&["trigger", "w"]).is(0);
     bench.hear("moved");
     first.kill();
     first.done();
-    let _second = server(None);
+    let _second = server(&bench, None);
     until("the run's success", || bench.show("last")["run"]["status"] == "success");
     assert_eq!((named(&bench), branches(&bench).len()), (1, 0));
     assert_eq!(landed(&bench), ["w: a"]);
+}
+
+/// A git that does not come back from its first look at what has landed until it is let go.
+fn asked_in_vain(bench: &Bench) -> String {
+    bench.fifo("go");
+    let (real, path) = real_git();
+    let script = format!(
+        "#!/bin/sh\nfor arg; do case \"$arg\" in rev-list) mkdir '{first}' 2> /dev/null && \
+         cat '{go}';; esac; done\nexec '{real}' \"$@\"\n",
+        first = bench.path("first").display(),
+        go = bench.path("go").display(),
+    );
+    in_place_of_git(bench, &script, &path)
+}
+
+#[test]
+fn a_cancel_that_comes_before_it_is_known_what_has_landed_ends_in_success() {
+    let bench = Bench::with(&one());
+    repository(&bench);
+    let mut first = server(&bench, Some(&held_up(&bench)));
+    bench.run(&["apply", "w.yaml"]).is(0);
+    bench.run(&["trigger", "w"]).is(0);
+    bench.hear("moved");
+    first.kill();
+    first.done();
+    let _second = server(&bench, Some(&asked_in_vain(&bench)));
+    until("it to be asked", || bench.path("first").exists());
+    bench.run(&["cancel", "last"]).is(0);
+    until("the task's outcome", || status(&bench, "a") != "worker_done");
+    assert_eq!((status(&bench, "a"), landed(&bench)), ("success".into(), vec!["w: a".to_owned()]));
+    assert_eq!((named(&bench), branches(&bench).len()), (1, 0));
+    bench.write("go", "");
 }
 
 #[test]

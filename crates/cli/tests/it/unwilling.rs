@@ -2,6 +2,7 @@
 
 use crate::door::{Door, Served};
 use crate::rig::{Bench, finish};
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -81,13 +82,34 @@ fn a_server_that_cannot_now_is_asked_again() {
 #[test]
 fn what_may_have_been_done_is_not_asked_for_twice() {
     let bench = Bench::new();
-    let id = "0198c1d2-0000-7000-8000-000000000000";
     let (url, asked) = scripted(vec![unavailable("unknown_outcome")]);
-    bench.run(&["cancel", id, "--server", &url]).is(3);
+    bench.run(&["delete", "w", "--server", &url]).is(3);
     assert_eq!(asked.try_iter().count(), 1);
     let (url, asked) = scripted(vec![unavailable("busy")]);
-    bench.run(&["cancel", id, "--server", &url]).is(3);
+    bench.run(&["delete", "w", "--server", &url]).is(3);
     assert_eq!(asked.try_iter().count(), 5);
+}
+
+#[test]
+fn an_order_is_repeated_with_its_key() {
+    let bench = Bench::new();
+    let id = "0198c1d2-0000-7000-8000-000000000000";
+    let orders: [&[&str]; 4] = [
+        &["cancel", id],
+        &["retry", id, "a", "--index", "0"],
+        &["pause", id, "a"],
+        &["approve", id, "a"],
+    ];
+    for order in orders {
+        let (url, asked) = scripted(vec![unavailable("unknown_outcome")]);
+        bench.run(&[order, &["--server", &url]].concat()).is(3);
+        let asked: Vec<String> = asked.try_iter().collect();
+        let keys = asked
+            .iter()
+            .map(|request| request.lines().find(|line| line.starts_with("idempotency-key: ")));
+        let keys: BTreeSet<Option<&str>> = keys.collect();
+        assert!(asked.len() > 1 && keys.len() == 1 && !keys.contains(&None), "{asked:?}");
+    }
 }
 
 #[test]

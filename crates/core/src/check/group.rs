@@ -5,7 +5,7 @@ use crate::ids::TaskNo;
 use crate::kernel::fact::Fact;
 use crate::kernel::group::Group;
 use crate::kernel::row::TaskRow;
-use crate::spec::definition::Definition;
+use crate::spec::definition::{Definition, FailureStrategy};
 use crate::world::instances::{Standing, tally};
 use std::collections::BTreeMap;
 
@@ -46,18 +46,18 @@ pub(super) fn check(definition: &Definition, rows: &[TaskRow]) -> Vec<Violation>
 }
 
 /// Each with what would have to be said of it.
-fn contradictions(row: &TaskRow, seen: &Seen) -> [(bool, &'static str); 6] {
+fn contradictions(row: &TaskRow, seen: &Seen) -> [(bool, &'static str); 7] {
     let Some(group) = row.group.as_deref() else {
         let none = (false, "");
         let lacks = (row.fact == Fact::Open || seen.rows > 0, "and does not say how far it is");
-        return [lacks, none, none, none, none, none];
+        return [lacks, none, none, none, none, none, none];
     };
     if group.copied {
         let none = (false, "");
         let wrong = row.fact != Fact::Success || !group.is_through();
         let strange = (wrong, "and is said to be copied, which only a success is");
         let stray = (seen.rows > 0, "and is copied, and has rows of instances all the same");
-        return [strange, stray, none, none, none, none];
+        return [strange, stray, none, none, none, none, none];
     }
     let counts = |it: &Group| {
         let settled = [it.success, it.failed, it.cancelled];
@@ -76,5 +76,10 @@ fn contradictions(row: &TaskRow, seen: &Seen) -> [(bool, &'static str); 6] {
             "and some of its instances have no outcome",
         ),
         (group.numbered_from > group.attempts, "and its numbers went back"),
+        (
+            group.worked
+                && (row.fact != Fact::Open || !group.is_work_done(FailureStrategy::IgnoreErrors)),
+            "and is said to be done, which not all of its instances are",
+        ),
     ]
 }

@@ -85,6 +85,8 @@ pub enum Asked {
     Noops { task: TaskNo, indexes: Range<u32>, count: u32, items: Option<Arc<Items>> },
     /// The outputs of a group's instances, as one list.
     List { task: TaskNo, count: u32 },
+    /// The same of a group whose work is done and has not all landed.
+    Work { task: TaskNo, count: u32 },
     /// What the run as a whole puts out.
     RunOutput,
 }

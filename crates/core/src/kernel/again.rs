@@ -54,8 +54,13 @@ pub fn after_refusal(start_timeout: Span, refusals: u32, refused_for: Span) -> A
     if left == 0 {
         return Again::Never;
     }
-    let doubled = REFUSED_DELAY.0.saturating_mul(1 << refusals.saturating_sub(1).min(16));
-    Again::After(Span(doubled.min(REFUSED_DELAY_MAX.0).min(left)))
+    Again::After(Span(after_hindrance(refusals).0.min(left)))
+}
+
+/// The same for what waits for a person, without an end.
+pub fn after_hindrance(times: u32) -> Span {
+    let doubled = REFUSED_DELAY.0.saturating_mul(1 << times.saturating_sub(1).min(16));
+    Span(doubled.min(REFUSED_DELAY_MAX.0))
 }
 
 #[cfg(test)]

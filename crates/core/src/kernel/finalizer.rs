@@ -6,6 +6,7 @@ use crate::ids::AttemptId;
 use crate::kernel::fact::Fact;
 use crate::kernel::row::{Attempt, AttemptEnd};
 use crate::kernel::transition::{Event, transition};
+use crate::spec::definition::Finalize;
 use crate::time::{Span, Timestamp};
 use crate::work::CacheNote;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,9 @@ pub struct Finalizer {
     pub fact: Fact,
     /// When the work was done: the oldest goes first.
     pub since: Timestamp,
+    /// Of a merge whose definition names no queue: that of its repository and target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Box<str>>,
     /// Set exactly while it is live: those that have ended are in the history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<LiveAttempt>,
@@ -26,13 +30,16 @@ pub struct Finalizer {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub losses: u32,
     /// Refused starts in a row, how long they and the waits after them took together, and why the
-    /// last one was.
+    /// last one was, or what was in its way.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub refusals: u32,
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub refused_for: Span,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<Box<str>>,
+    /// How often in a row something was in its way that a person has to see to.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hindrances: u32,
     /// How its last attempt failed; once it has failed for good, what its task failed with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<TaskError>>,
@@ -68,12 +75,14 @@ impl Finalizer {
         Self {
             fact: Fact::None,
             since,
+            queue: None,
             attempt: None,
             tries: 0,
             losses: 0,
             refusals: 0,
             refused_for: Span::ZERO,
             refused: None,
+            hindrances: 0,
             error: None,
             cache,
         }
@@ -87,6 +96,11 @@ impl Finalizer {
     /// An attempt that took its number ends the row of refused starts before it.
     pub fn forget_refusals(&mut self) {
         (self.refusals, self.refused_for, self.refused) = (0, Span::ZERO, None);
+    }
+
+    /// Where it waits its turn.
+    pub fn queue<'a>(&'a self, finalize: &'a Finalize) -> Option<&'a str> {
+        self.queue.as_deref().or(finalize.queue.as_deref())
     }
 
     /// How it stands, in a word.

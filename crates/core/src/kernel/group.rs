@@ -2,6 +2,7 @@
 //! rows from their dispatch on; one below the cursor that is not in memory has succeeded.
 
 use crate::kernel::row::Cancelled;
+use crate::spec::definition::FailureStrategy;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,9 @@ pub struct Group {
     /// No more instances are opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed: Option<Closed>,
+    /// All its work is done and has not all landed, and the list of it is the row's output.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub worked: bool,
     /// Taken over from another run, in which the rows of its instances are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub copied: bool,
@@ -84,6 +88,15 @@ impl Group {
     /// Another instance may be opened.
     pub fn has_more(&self) -> bool {
         self.closed.is_none() && self.next < self.count
+    }
+
+    /// Every instance has done its work, be it that some of it has not landed, and nothing but a
+    /// finalizer can keep the group from succeeding.
+    pub fn is_work_done(&self, strategy: FailureStrategy) -> bool {
+        let failed = if strategy == FailureStrategy::IgnoreErrors { self.failed } else { 0 };
+        self.closed.is_none()
+            && self.success + self.worker_done + failed == self.count
+            && self.cancelled == 0
     }
 
     /// Every instance that will ever run has its outcome.

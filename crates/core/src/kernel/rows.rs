@@ -35,6 +35,17 @@ impl Rows {
         self.get(no).map_or(Fact::None, |row| row.fact)
     }
 
+    /// What it is to those that depend on it: a group that is open is as one task whose work is
+    /// done once that of all its instances is.
+    pub fn stands_as(&self, no: TaskNo) -> Fact {
+        let row = self.get(no);
+        let worked = row.and_then(|row| row.group.as_ref()).is_some_and(|group| group.worked);
+        match self.fact(no) {
+            Fact::Open if worked => Fact::WorkerDone,
+            fact => fact,
+        }
+    }
+
     pub fn ever_started(&self, no: TaskNo) -> bool {
         self.get(no).is_some_and(|row| row.ever_started)
     }

@@ -122,7 +122,8 @@ pub struct Cache {
 /// The second step of a task, once its work is done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finalize {
-    /// Where it waits its turn: the limit `queue:<name>`.
+    /// Where it waits its turn: the limit `queue:<name>`. A merge without one waits in that of its
+    /// repository and target.
     pub queue: Option<Arc<str>>,
     pub action: FinalAction,
     pub retries: Retries,

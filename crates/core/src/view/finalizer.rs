@@ -41,7 +41,7 @@ impl FinalizerView {
         let is_delayed = finalizer.fact == Fact::Delayed;
         Some(Self {
             state: finalizer.word(),
-            queue: finalize.and_then(|it| it.queue.as_ref()).map(ToString::to_string),
+            queue: finalize.and_then(|it| finalizer.queue(it)).map(ToOwned::to_owned),
             since: finalizer.since,
             attempt: finalizer.attempt.map(|attempt| attempt.number),
             started_at: finalizer.attempt.and_then(|attempt| attempt.started_at),

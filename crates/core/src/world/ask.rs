@@ -44,6 +44,7 @@ impl World {
             About::Items(no) => self.items_known(now, given.run, no, given.answer),
             About::Noops(no) => self.noops_known(now, given.run, no, given.answer),
             About::List(no) => self.list_known(now, given.run, no, given.answer),
+            About::Work(no) => self.work_known(given.run, no, given.answer),
             About::RunOutput => {
                 let output = match given.answer {
                     Answer::Value(output) => Ok(output),

@@ -4,6 +4,7 @@ use crate::ids::TaskNo;
 use crate::kernel::finalizer::Step;
 use crate::kernel::limit::{Source, TOTAL, queue_name};
 use crate::kernel::permits::{LimitId, Limits, PermitSet};
+use crate::kernel::row::TaskRow;
 use crate::plan::dag::graph::Graph;
 use crate::plan::dag::plan::Shape;
 use crate::spec::definition::{Definition, Finalize, Task};
@@ -58,15 +59,22 @@ impl Blueprint {
         executor.expect("a task with an attempt has an executor")
     }
 
-    /// What its finalizer needs to be dispatched, if it has one.
-    pub fn final_permits(&self, no: TaskNo) -> Option<&PermitSet> {
-        self.finals.get(&no)
+    /// What the finalizer of a task whose work is done needs to be dispatched, if it has one. Its
+    /// queue is known to the limits.
+    pub fn final_permits(&self, row: &TaskRow, limits: &Limits) -> Option<PermitSet> {
+        let set = self.finals.get(&row.task.no)?;
+        let queue = row.finalizer.as_ref().and_then(|finalizer| finalizer.queue.as_deref());
+        let Some(queue) = queue else { return Some(PermitSet::clone(set)) };
+        let queue = limits.id(&queue_name(queue)).expect("made known with the row");
+        Some(sorted(set.iter().copied().chain([queue]).collect()))
     }
 
-    pub fn permits_of(&self, no: TaskNo, step: Step) -> &PermitSet {
+    pub fn permits_of(&self, row: &TaskRow, step: Step, limits: &Limits) -> PermitSet {
         match step {
-            Step::Work => self.permits(no),
-            Step::Finalize => self.final_permits(no).expect("only tasks with a finalizer land"),
+            Step::Work => PermitSet::clone(self.permits(row.task.no)),
+            Step::Finalize => {
+                self.final_permits(row, limits).expect("only tasks with a finalizer land")
+            }
         }
     }
 

@@ -16,13 +16,16 @@ use crate::ids::{AttemptId, RunKey, TaskRef, Ticket};
 use crate::kernel::again::{self, Again};
 use crate::kernel::fact::Fact;
 use crate::kernel::finalizer::{Finalizer, LiveAttempt, Step};
+use crate::kernel::limit::queue_name;
+use crate::kernel::permits::{Limits, PermitSet};
 use crate::kernel::row::{AttemptEnd, AttemptRow, Log, Stopping, TaskRow};
 use crate::kernel::transition::Event;
 use crate::output::Output;
-use crate::spec::definition::Finalize;
+use crate::spec::definition::{FinalAction, Finalize};
 use crate::time::{Span, Timestamp};
 use crate::view::word::Word;
 use crate::work::{CacheNote, Ended, Outcome};
+use crate::work_git::{Lands, queue_of};
 use crate::world::batch::{Change, Effect};
 use crate::world::line::Place;
 use crate::world::report::{step, timeout_error};
@@ -37,26 +40,48 @@ impl World {
         &mut self,
         now: Timestamp,
         ticket: Ticket,
-        (output, cache): (Option<Output>, Option<CacheNote>),
+        output: Option<Output>,
+        (cache, lands): (Option<CacheNote>, Option<Box<Lands>>),
     ) {
         self.draft.weigh(output.as_ref().map_or(0, Output::weight));
+        let queue = self.queue_of_merge(ticket, lands.as_deref());
+        if let Some(queue) = &queue {
+            self.limits.named(&queue_name(queue));
+        }
         self.finish(now, ticket, AttemptEnd::Success, |row| {
             step(row, Event::WorkDone);
             row.output = output;
-            row.finalizer = Some(Box::new(Finalizer::queued(now, cache)));
+            row.finalizer = Some(Box::new(Finalizer { queue, ..Finalizer::queued(now, cache) }));
         });
         self.line_up(now, ticket.run, ticket.task);
+    }
+
+    /// Where a merge waits its turn whose definition does not say. An executor that does not say
+    /// either which repository it is leaves what the definition calls it from its directory.
+    fn queue_of_merge(&self, ticket: Ticket, lands: Option<&Lands>) -> Option<Box<str>> {
+        let run = self.runs.get(&ticket.run).expect("the ticket was checked");
+        let task = run.blueprint.definition.task(ticket.task.no);
+        let (finalize, workspace) = (task.finalize.as_deref()?, task.workspace.as_ref()?);
+        let FinalAction::GitMerge(landing) = &finalize.action else { return None };
+        if finalize.queue.is_some() {
+            return None;
+        }
+        let into = lands.and_then(|lands| lands.into.as_deref());
+        let into = into.unwrap_or(landing.into.source());
+        Some(match lands {
+            Some(lands) => queue_of(&lands.repository, into),
+            None => queue_of(&format!("{}/{}", run.workdir, workspace.repo.source()), into),
+        })
     }
 
     /// Lets a finalizer wait for its permits, if nothing else keeps it.
     pub(super) fn line_up(&mut self, now: Timestamp, key: RunKey, task: TaskRef) {
         let Some(run) = self.runs.get(&key).filter(|run| run.may_land(task, now)) else { return };
         let since = run.row(task).and_then(TaskRow::finalizing).map(|finalizer| finalizer.since);
-        let (Some(since), Some(set)) = (since, run.blueprint.final_permits(task.no)) else {
-            return;
-        };
+        let set = run.final_permits(task, &self.limits);
+        let (Some(since), Some(set)) = (since, set) else { return };
         let priority = Reverse(run.priority(task.no));
-        self.line.insert(set, Place { priority, since, run: key, task });
+        self.line.insert(&set, Place { priority, since, run: key, task });
     }
 
     /// Every finalizer of a run that may start.
@@ -82,7 +107,7 @@ impl World {
         });
         self.draft.task(key, task);
         let run = self.runs.get(&key).expect("callers hold keys of active runs");
-        let set = run.blueprint.final_permits(task.no).cloned();
+        let set = run.final_permits(task, &self.limits);
         let set = set.expect("what stands in line needs permits");
         self.count_start(now, &set);
         self.start_again(now, Ticket { run: key, task, attempt: id });
@@ -146,7 +171,7 @@ impl World {
                 let Finalize { timeout, start_timeout, .. } = *self.finalize(ticket);
                 self.finalizer_failed(now, ticket, timeout_error((timeout, start_timeout), why));
             }
-            (Some(Stopping::Pause), Outcome::Stopped) => {
+            (Some(Stopping::Pause), Outcome::Stopped | Outcome::Hindered(_)) => {
                 self.finish_finalizer(now, ticket, (AttemptEnd::Cancelled, None), |row| {
                     row.until = Some(now);
                     row.finalizer.as_mut().expect("the ticket was checked").step(Event::PutOff);
@@ -157,7 +182,27 @@ impl World {
                 self.finalizer_lost(now, ticket, None);
             }
             (_, Outcome::Failed(error)) => self.finalizer_failed(now, ticket, error),
+            (None, Outcome::Hindered(what)) => self.finalizer_hindered(now, ticket, what),
         }
+    }
+
+    /// What is in its way is a person's: no limit of time is set to them. One that had started
+    /// keeps its number, and is in the history.
+    fn finalizer_hindered(&mut self, now: Timestamp, ticket: Ticket, what: Box<str>) {
+        let row = self.current_row(ticket).expect("the ticket was checked");
+        let finalizer = row.finalizing().expect("the ticket was checked");
+        let hindrances = finalizer.hindrances + 1;
+        let started = finalizer.attempt.is_some_and(|attempt| attempt.started_at.is_some());
+        let end = (AttemptEnd::Refused(what.clone()), None);
+        self.finish_finalizer(now, ticket, end, |row| {
+            row.until = Some(now + again::after_hindrance(hindrances));
+            row.attempts -= u32::from(!started);
+            let finalizer = row.finalizer.as_mut().expect("the ticket was checked");
+            finalizer.step(if started { Event::PutOff } else { Event::StartRefused });
+            // Whoever refused it before has let it in.
+            finalizer.forget_refusals();
+            (finalizer.hindrances, finalizer.refused) = (hindrances, Some(what));
+        });
     }
 
     /// The task has succeeded as a whole. What it puts out is what its work did.
@@ -234,8 +279,8 @@ impl World {
         self.close_finalizer(now, ticket, end, edit);
     }
 
-    /// Common to every end of an attempt at landing. It goes into the history at once; a refused one
-    /// leaves nothing: its number is used again.
+    /// Common to every end of an attempt at landing. It goes into the history at once; one that was
+    /// not started leaves nothing: its number is used again.
     fn close_finalizer(
         &mut self,
         now: Timestamp,
@@ -253,7 +298,7 @@ impl World {
             edit(row);
             row.settled_at = row.fact.is_settled().then_some(now);
         });
-        if let Some(attempt) = past.filter(|_| !refused) {
+        if let Some(attempt) = past.filter(|it| !refused || it.started_at.is_some()) {
             let past = AttemptRow { task, step: Step::Finalize, attempt, output };
             self.draft.add(Change::NewAttempt(key, past));
         }
@@ -288,6 +333,10 @@ impl Run {
             _ => false,
         };
         is_due && self.lets_start(task.no) && !self.is_held(task)
+    }
+
+    fn final_permits(&self, task: TaskRef, limits: &Limits) -> Option<PermitSet> {
+        self.blueprint.final_permits(self.row(task)?, limits)
     }
 
     /// What the expressions of a finalizer can see: what its task does, and its own task.
@@ -329,6 +378,7 @@ fn mark_started(finalizer: &mut Finalizer, now: Timestamp) {
 fn put_off_or_fail(row: &mut TaskRow, again: Again, error: TaskError, now: Timestamp) {
     let finalizer = row.finalizer.as_mut().expect("callers looked at it");
     finalizer.forget_refusals();
+    finalizer.hindrances = 0;
     match again {
         Again::After(pause) => {
             finalizer.step(Event::PutOff);

@@ -26,6 +26,27 @@ pub struct Lane {
     /// Running, paused or cancelling.
     active: u32,
     pending: BTreeSet<Rank>,
+    /// Of a group: what those that wait have for its limit, and how many of them. Versions and
+    /// workflows that share a key may differ.
+    limits: BTreeMap<u32, u32>,
+}
+
+impl Lane {
+    fn join(&mut self, rank: Rank, limit: Option<u32>) {
+        self.pending.insert(rank);
+        limit.into_iter().for_each(|limit| *self.limits.entry(limit).or_default() += 1);
+    }
+
+    fn leave(&mut self, rank: &Rank, limit: Option<u32>) {
+        self.pending.remove(rank);
+        let left = limit.and_then(|limit| self.limits.get_mut(&limit).map(|left| (limit, left)));
+        if let Some((limit, left)) = left {
+            *left -= 1;
+            if *left == 0 {
+                self.limits.remove(&limit);
+            }
+        }
+    }
 }
 
 /// Where somebody may wait.
@@ -97,8 +118,9 @@ impl Gate {
         let rank = (Reverse(run.head.priority), run.head.created_at, run.head.key);
         for place in places(run) {
             let lane = self.lanes.entry(place.clone()).or_default();
+            let limit = matches!(place, Place::Group(_)).then(|| run.group_limit());
             match from {
-                Stand::Pending => drop(lane.pending.remove(&rank)),
+                Stand::Pending => lane.leave(&rank, limit),
                 Stand::Active => {
                     let left = lane.active.checked_sub(1);
                     lane.active = left.expect("a run is counted once");
@@ -106,7 +128,7 @@ impl Gate {
                 Stand::Gone => {}
             }
             match to {
-                Stand::Pending => drop(lane.pending.insert(rank)),
+                Stand::Pending => lane.join(rank, limit),
                 Stand::Active => lane.active += 1,
                 Stand::Gone => {}
             }
@@ -182,14 +204,16 @@ impl Gate {
         pending.find(|key| runs.get(key).is_some_and(|run| self.has_room(run)))
     }
 
-    /// Nobody is looked at where even the first would find no place.
+    /// Nobody is looked at where no one of those that wait would find a place.
     fn is_full(&self, place: &Place, runs: &BTreeMap<RunKey, Box<Run>>) -> bool {
         let Some(lane) = self.lanes.get(place) else { return true };
-        let first = lane.pending.first().and_then(|(.., key)| runs.get(key));
-        let max = first.and_then(|run| match place {
-            Place::Workflow(_) => self.max_active(run),
-            Place::Group(_) => Some(run.group_limit()),
-        });
+        let max = match place {
+            Place::Workflow(_) => {
+                let first = lane.pending.first().and_then(|(.., key)| runs.get(key));
+                first.and_then(|run| self.max_active(run))
+            }
+            Place::Group(_) => lane.limits.last_key_value().map(|(limit, _)| *limit),
+        };
         max.is_some_and(|max| lane.active >= max)
     }
 

@@ -215,9 +215,12 @@ impl World {
 
     /// An instance has its outcome, or waits for another try.
     pub(super) fn after_instance(&mut self, now: Timestamp, key: RunKey, no: TaskNo) {
+        self.follow_work(key, no);
         if !self.run_mut(key).group(no).is_some_and(Group::is_through) {
+            self.look_at_work(now, key, no);
             return self.turn(now, key, no);
         }
+        self.run_mut(key).asked.remove(&About::Work(no));
         self.dequeue(key, no);
         let group = *self.run_mut(key).group(no).expect("looked at above");
         match group.closed {
@@ -244,6 +247,7 @@ impl World {
         };
         self.edit_group(key, no, |group| group.closed = Some(closed));
         let run = self.run_mut(key);
+        run.rows.entry(no).forget_work();
         // Whatever was being worked out for it is of no use any more.
         run.forget_questions(no);
         let rows: Vec<(TaskRef, bool, Option<Stopping>)> = run.groups[&no]
@@ -286,6 +290,7 @@ impl World {
 
     fn cancel_group(&mut self, now: Timestamp, key: RunKey, no: TaskNo, why: Cancelled) {
         self.change(key, TaskRef::plain(no), |row| {
+            row.forget_work();
             step(row, Event::Cancelled);
             row.hold = None;
             row.cancelled = Some(why);
@@ -312,6 +317,7 @@ impl World {
         let error = failed.then(|| own.unwrap_or_else(|| Box::new(run.group_error(no, group))));
         self.draft.weigh(output.weight());
         self.change(key, TaskRef::plain(no), |row| {
+            row.forget_work();
             step(row, if failed { Event::FailedForGood } else { Event::Succeeded });
             row.hold = None;
             row.error = error;
@@ -325,6 +331,7 @@ impl World {
     fn fail_group(&mut self, now: Timestamp, key: RunKey, no: TaskNo, error: TaskError) {
         if self.run_mut(key).group(no).is_some_and(Group::is_through) {
             self.change(key, TaskRef::plain(no), |row| {
+                row.forget_work();
                 step(row, Event::FailedForGood);
                 row.hold = None;
                 row.error = Some(Box::new(error));
@@ -379,7 +386,7 @@ impl Run {
         self.next_instance(no).is_some() && (is_new || is_due)
     }
 
-    fn strategy(&self, no: TaskNo) -> FailureStrategy {
+    pub fn strategy(&self, no: TaskNo) -> FailureStrategy {
         let fan_out = self.blueprint.definition.task(no).fan_out.as_ref();
         fan_out.map_or(FailureStrategy::CollectErrors, |fan_out| fan_out.failure_strategy)
     }

@@ -26,6 +26,8 @@ pub struct Instances {
     pub items: Option<Arc<Items>>,
     /// Those without an attempt that were last asked about.
     pub asked: Range<u32>,
+    /// That no list can be made of what they did has been found out before they had all landed.
+    pub is_unlisted: bool,
     /// What instances share, once nothing of it can change any more.
     pub around: Option<Arc<Surroundings>>,
 }

@@ -1,6 +1,7 @@
 //! Taking runs in and letting them go. Recovery after a crash is this and nothing else.
 
 use crate::ids::{RunKey, TaskNo, TaskRef, Ticket};
+use crate::kernel::limit::queue_name;
 use crate::kernel::row::{Counts, TaskRow};
 use crate::kernel::rows::Rows;
 use crate::time::Timestamp;
@@ -68,9 +69,13 @@ impl World {
             if let Some(at) = due(&row, definition.task(no)) {
                 self.timers.arm(Timer { at, run: key, task: Some(row.task) });
             }
+            if let Some(queue) = row.finalizer.as_ref().and_then(|it| it.queue.as_deref()) {
+                self.limits.named(&queue_name(queue));
+            }
             if row.is_live() {
                 self.live += 1;
-                self.limits.take(blueprint.permits_of(no, Standing::of(&row).step()));
+                let set = blueprint.permits_of(&row, Standing::of(&row).step(), &self.limits);
+                self.limits.take(&set);
             }
             if let Some(index) = index {
                 groups.entry(no).or_default().put(index, row);

@@ -34,6 +34,7 @@ mod tiers;
 mod advance;
 mod ask;
 mod group;
+mod worked;
 pub mod instances;
 mod park;
 mod finalize;

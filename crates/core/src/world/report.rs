@@ -190,7 +190,7 @@ impl World {
             }
             (None, Outcome::Stopped) => self.lost(now, ticket, None),
             (_, Outcome::Success(output)) if self.task(ticket).finalize.is_some() => {
-                self.work_done(now, ticket, (output, ended.cache));
+                self.work_done(now, ticket, output, (ended.cache, ended.lands));
             }
             (_, Outcome::Success(output)) => {
                 if let Some(note) = ended.cache {
@@ -206,6 +206,10 @@ impl World {
                 self.lost(now, ticket, None);
             }
             (_, Outcome::Failed(error)) => self.failed(now, ticket, error),
+            // Only said of what lands work.
+            (_, Outcome::Hindered(what)) => {
+                self.failed(now, ticket, TaskError::new(ErrorClass::Transient, what));
+            }
         }
     }
 

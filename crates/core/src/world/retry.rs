@@ -64,15 +64,21 @@ impl World {
         self.draft.task(key, TaskRef::plain(no));
     }
 
-    /// One instance of a group that is still open: nobody has drawn conclusions from it.
+    /// One instance of a group that is still open: nobody has drawn conclusions from it, but for
+    /// those that go on when its work is done.
     fn retry_among_others(
         &mut self,
         now: Timestamp,
         key: RunKey,
         task: TaskRef,
     ) -> Result<Reply, Refusal> {
-        if self.run_mut(key).is_being_cancelled(task) {
+        let run = self.run_mut(key);
+        if run.is_being_cancelled(task) {
             return Err(Refusal::TaskStopping);
+        }
+        if let Some(no) = run.made_of(task.no) {
+            let name = run.blueprint.definition.task(no).name.clone();
+            return Err(Refusal::DependentRunning(name));
         }
         self.retry_instance(now, key, task);
         self.run_mut(key).forget_questions(task.no);

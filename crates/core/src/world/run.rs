@@ -60,6 +60,7 @@ pub enum About {
     Items(TaskNo),
     Noops(TaskNo),
     List(TaskNo),
+    Work(TaskNo),
     RunOutput,
 }
 
@@ -70,6 +71,7 @@ impl About {
             Asked::Items(no) => Self::Items(*no),
             Asked::Noops { task, .. } => Self::Noops(*task),
             Asked::List { task, .. } => Self::List(*task),
+            Asked::Work { task, .. } => Self::Work(*task),
             Asked::RunOutput => Self::RunOutput,
         }
     }
@@ -77,7 +79,11 @@ impl About {
     /// None for the run as a whole.
     pub fn task(self) -> Option<TaskNo> {
         match self {
-            Self::Opening(no) | Self::Items(no) | Self::Noops(no) | Self::List(no) => Some(no),
+            Self::Opening(no)
+            | Self::Items(no)
+            | Self::Noops(no)
+            | Self::List(no)
+            | Self::Work(no) => Some(no),
             Self::RunOutput => None,
         }
     }
@@ -182,6 +188,7 @@ impl Run {
             group.taken = group.taken.max(row.wait.as_ref().map_or(0, |wait| wait.taken));
         }
         instances.note(group, index, (before, after));
+        self.note_work(task.no, after.fact);
     }
 
     pub fn forget_questions(&mut self, no: TaskNo) {

@@ -269,10 +269,14 @@ impl World {
         };
         let (fact, timer, standing) = (row.acting(), due(row, definition), Standing::of(row));
         let parked = Parked::of(row);
+        let (blueprint, limits) = (&run.blueprint, &self.limits);
+        let held = fact.is_live().then(|| blueprint.permits_of(row, standing.step(), limits));
         edit(row);
         let parked_now = Parked::of(row);
         let (fact_now, timer_now, standing_now) =
             (row.acting(), due(row, definition), Standing::of(row));
+        let holds = fact_now.is_live();
+        let holds = holds.then(|| blueprint.permits_of(row, standing_now.step(), limits));
 
         // A timer that has fired is gone: with another fact the same time counts anew.
         if timer != timer_now || fact != fact_now {
@@ -282,14 +286,14 @@ impl World {
         }
         // From the end of its work to the start of what lands it a task holds nothing, so that a
         // step never follows another at once.
-        match (fact.is_live(), fact_now.is_live()) {
-            (false, true) => {
+        match (held, holds) {
+            (None, Some(set)) => {
                 self.live += 1;
-                self.limits.take(run.blueprint.permits_of(no, standing_now.step()));
+                self.limits.take(&set);
             }
-            (true, false) => {
+            (Some(set), None) => {
                 self.live -= 1;
-                self.limits.give_back(run.blueprint.permits_of(no, standing.step()));
+                self.limits.give_back(&set);
             }
             _ => {}
         }

@@ -107,7 +107,7 @@ impl World {
         for run in self.runs.values().filter(|run| may_hold(run)) {
             for row in run.all_rows().filter(|row| row.is_live()) {
                 let step = Standing::of(row).step();
-                for id in run.blueprint.permits_of(row.task.no, step).iter() {
+                for id in run.blueprint.permits_of(row, step, &self.limits).iter() {
                     let view = views.get_mut(id);
                     if let Some(view) = view.filter(|it| it.holders.len() < HOLDERS_SHOWN_MAX) {
                         view.holders.extend(holder(run, row));

@@ -37,7 +37,7 @@ impl World {
         for run in self.runs.values() {
             for row in run.all_rows().filter(|row| row.is_live()) {
                 let step = Standing::of(row).step();
-                for id in run.blueprint.permits_of(row.task.no, step).iter() {
+                for id in run.blueprint.permits_of(row, step, &self.limits).iter() {
                     *used.entry(*id).or_default() += 1;
                 }
             }

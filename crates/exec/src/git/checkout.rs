@@ -4,6 +4,8 @@
 
 use super::caller::{At, Caller};
 use super::error::GitError;
+use super::lock::Lock;
+use super::obstacles::Move;
 use super::repository::Repository;
 use mainspring_core::work_git::UpdateCheckout;
 use std::path::{Path, PathBuf};
@@ -11,86 +13,121 @@ use std::path::{Path, PathBuf};
 /// What a person may be in the middle of.
 const UNDER_WAY: &[&str] = &["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD"];
 
-/// Whether a target may be moved.
+/// Those that follow a target when it moves.
 #[derive(Debug)]
-pub(crate) enum Checkouts {
-    /// And these go along.
-    Free(Vec<PathBuf>),
-    /// Why it has to wait.
-    InTheWay(String),
+pub(crate) struct Checkouts {
+    /// The target's name without `refs/heads/`.
+    branch: String,
+    paths: Vec<PathBuf>,
 }
 
 impl Checkouts {
+    /// An error if one of them is in the way.
     pub fn look(
         caller: &Caller,
-        repository: &Repository,
+        (repository, lock): (&Repository, &Lock),
         target: &str,
         policy: UpdateCheckout,
     ) -> Result<Self, GitError> {
-        let found = repository.checkouts(caller, target)?;
-        let short = target.strip_prefix("refs/heads/").unwrap_or(target);
-        for path in &found {
-            let path_text = path.display();
-            let why = match policy {
-                UpdateCheckout::Never => format!(
-                    "{short} is checked out in {path_text}: it is not moved under a checkout. \
-                     Switch that to another branch (git switch --detach), or set \
-                     `update_checkout: clean`"
+        let found = Self::all(caller, (repository, lock), target)?;
+        for path in &found.paths {
+            let trouble = match policy {
+                UpdateCheckout::Never => Some(
+                    ": it is not moved under a checkout. Switch that to another branch (git switch \
+                     --detach), or set `update_checkout: clean`"
+                        .to_owned(),
                 ),
-                UpdateCheckout::Clean if is_clean(caller, path)? => continue,
-                UpdateCheckout::Clean => format!(
-                    "{short} is checked out in {path_text}, with changes that are not committed: \
-                     commit or stash them there"
-                ),
+                UpdateCheckout::Clean => trouble(caller, path)?,
             };
-            return Ok(Self::InTheWay(why));
+            if let Some(trouble) = trouble {
+                return Err(found.in_the_way(path, &trouble));
+            }
         }
-        Ok(Self::Free(found))
+        Ok(found)
     }
 
-    /// Whether a move of the target would be taken along by all of them.
-    pub fn can_follow(
-        paths: &[PathBuf],
+    pub fn all(
         caller: &Caller,
-        [old, new]: [&str; 2],
-    ) -> Result<Option<String>, GitError> {
-        for path in paths {
+        (repository, lock): (&Repository, &Lock),
+        target: &str,
+    ) -> Result<Self, GitError> {
+        let branch = target.strip_prefix("refs/heads/").unwrap_or(target).to_owned();
+        Ok(Self { branch, paths: repository.checkouts(caller, lock, target)? })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Path> {
+        self.paths.iter().map(PathBuf::as_path)
+    }
+
+    /// Whether all of them have room for what a move brings.
+    pub fn check_room(&self, change: &Move) -> Result<(), GitError> {
+        for path in &self.paths {
+            if let Some(file) = change.obstacle(path)? {
+                let file = file.display();
+                let trouble = format!(
+                    ", and {file} in it is not tracked: it would be overwritten. Move it away"
+                );
+                return Err(self.in_the_way(path, &trouble));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether git would take all of them along.
+    pub fn check_follow(&self, caller: &Caller, [old, new]: [&str; 2]) -> Result<(), GitError> {
+        for path in &self.paths {
             let args = ["read-tree", "--dry-run", "-m", "-u", old, new];
             let done = caller.run(At::Folder(path), &args)?;
             if !done.status.success() {
-                return Ok(Some(format!(
-                    "the checkout in {} cannot take the merge along: {}",
-                    path.display(),
-                    done.complaint()
-                )));
+                let trouble = format!(", which cannot take the merge along: {}", done.complaint());
+                return Err(self.in_the_way(path, &trouble));
             }
         }
-        Ok(None)
+        Ok(())
+    }
+
+    fn in_the_way(&self, path: &Path, trouble: &str) -> GitError {
+        GitError::InTheWay(format!("{} is checked out in {}{trouble}", self.branch, path.display()))
     }
 }
 
-fn is_clean(caller: &Caller, path: &Path) -> Result<bool, GitError> {
+/// Why a checkout cannot go along now, whatever the move brings.
+fn trouble(caller: &Caller, path: &Path) -> Result<Option<String>, GitError> {
     let at = At::Folder(path);
+    let args = ["rev-parse", "--path-format=absolute", "--git-path", "index.lock"];
+    let lock = PathBuf::from(caller.run(at, &args)?.text()?);
+    if lock.exists() {
+        return Ok(Some(format!(
+            ", where git is at work: if it is not, remove {} there",
+            lock.display()
+        )));
+    }
     // A file that was only touched would count as changed further on.
     caller.run(at, &["update-index", "-q", "--refresh"])?;
     let args = ["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=none"];
     if !caller.run(at, &args)?.text()?.is_empty() {
-        return Ok(false);
+        let what = ", with changes that are not committed: commit or stash them there";
+        return Ok(Some(what.to_owned()));
     }
     for name in UNDER_WAY {
         if caller.run(at, &["rev-parse", "--verify", "--quiet", name])?.status.success() {
-            return Ok(false);
+            let what = ", in the middle of a merge or the like: finish or abort it there";
+            return Ok(Some(what.to_owned()));
         }
     }
-    Ok(true)
+    Ok(None)
 }
 
 /// Takes a checkout along after its branch has moved: only if its files are still what `old` is.
 /// Nothing of anybody's is overwritten; false when it stays behind.
 pub(crate) fn follow(
     caller: &Caller,
-    path: &Path,
-    target: &str,
+    (path, target): (&Path, &str),
+    change: &Move,
     [old, new]: [&str; 2],
 ) -> Result<bool, GitError> {
     let at = At::Folder(path);
@@ -102,7 +139,12 @@ pub(crate) fn follow(
     if caller.run(at, &["diff-index", "--cached", "--quiet", new])?.answer()? {
         return Ok(true);
     }
-    let is_old = caller.run(at, &["diff-index", "--cached", "--quiet", old])?.answer()?;
-    let done = is_old.then(|| caller.run(at, &["read-tree", "-m", "-u", old, new])).transpose()?;
-    Ok(done.is_some_and(|done| done.status.success()))
+    if !caller.run(at, &["diff-index", "--cached", "--quiet", old])?.answer()? {
+        return Ok(false);
+    }
+    // Last of all, so that hardly anything can come in between.
+    if change.obstacle(path)?.is_some() {
+        return Ok(false);
+    }
+    Ok(caller.run(at, &["read-tree", "-m", "-u", old, new])?.status.success())
 }

@@ -16,6 +16,9 @@ pub(crate) enum GitError {
     /// says what, and how to mend it.
     #[error("{0}")]
     Wrong(String),
+    /// A checkout that a person has to see to, for however long that takes them.
+    #[error("{0}")]
+    InTheWay(String),
     #[error("`git {what}` failed: {why}")]
     Failed { what: String, why: String },
     #[error("{what}: {source}")]
@@ -32,7 +35,7 @@ impl GitError {
         match self {
             Self::Abandoned => ErrorClass::Cancelled,
             Self::Missing { .. } | Self::Wrong(_) => ErrorClass::Logic,
-            Self::Scarce(_) => ErrorClass::Transient,
+            Self::Scarce(_) | Self::InTheWay(_) => ErrorClass::Transient,
             Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 ErrorClass::Permission
             }

@@ -9,11 +9,14 @@
 //!    │                             ▼                                 ▼
 //!    └── moved meanwhile ◄── compare-and-swap, under the lock ─► confirmed ─► branch deleted
 //! ```
+//! Whenever a checkout turns out to be in the way, it ends: waiting for a person takes no permits.
 
 use super::caller::Caller;
 use super::checkout::{self, Checkouts};
 use super::error::GitError;
 use super::landed::{self, TIP, TRAILER};
+use super::lock::Lock;
+use super::obstacles::Move;
 use super::order::{Order, Verdict};
 use super::repository::{Repository, Swap};
 use super::scratch::{Merged, Scratch};
@@ -22,27 +25,30 @@ use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::work_git::{GitMerge, UpdateCheckout};
 use std::ffi::OsString;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 /// Merges one after the other while others move the target: each is verified anew.
 const ROUNDS_MAX: u32 = 5;
-/// Between two looks at a checkout that has come in the way since it started.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// What a verification gets of our variables, and must not: it would write into our output.
 const NOT_VERIFYS: &[&str] = &["MAINSPRING_OUTPUT", "MAINSPRING_INPUT", "MAINSPRING_INPUT_FILE"];
 
-/// Whether a merge can be begun now; else why it has to wait. What has landed need not.
-pub(crate) fn may_start(caller: &Caller, merge: &GitMerge) -> Result<Option<String>, GitError> {
+/// Whether a merge can be begun now, as far as can be told before it is. What has landed need not
+/// wait.
+pub(crate) fn check_start(caller: &Caller, merge: &GitMerge) -> Result<(), GitError> {
     let repository = Repository::open(caller, &merge.repo)?;
     let (target, tip) = target(caller, &repository, merge)?;
     if landed::in_target(caller, &repository, merge, &tip)?.is_some() {
-        return Ok(None);
+        return Ok(());
     }
-    match Checkouts::look(caller, &repository, &target, merge.update_checkout)? {
-        Checkouts::Free(_) => Ok(None),
-        Checkouts::InTheWay(why) => Ok(Some(why)),
+    let lock = repository.lock(caller)?;
+    let checkouts = Checkouts::look(caller, (&repository, &lock), &target, merge.update_checkout)?;
+    let branch = repository.commit(caller, &format!("refs/heads/{}", merge.branch))?;
+    match branch {
+        Some(branch) if !checkouts.is_empty() => {
+            checkouts.check_room(&Move::expected(caller, &repository, [&tip, &branch])?)
+        }
+        _ => Ok(()),
     }
 }
 
@@ -79,7 +85,11 @@ fn target(
     merge: &GitMerge,
 ) -> Result<(String, String), GitError> {
     let target = repository.branch(caller, &merge.into)?;
-    let Some(tip) = repository.commit(caller, &target)? else {
+    let tip = match &target {
+        Some(target) => repository.commit(caller, target)?,
+        None => None,
+    };
+    let (Some(target), Some(tip)) = (target, tip) else {
         return Err(GitError::Wrong(format!(
             "there is no branch {into} in {name} to merge into: make it (git branch {into}), or \
              correct `into`",
@@ -145,6 +155,8 @@ impl Landing<'_> {
                 Merged::NoChanges => return Ok(self.no_changes(&old, &tip)),
                 Merged::Conflicted(paths) => return Ok(self.conflicted(&paths, &tip)),
             };
+            // Before it is verified, which may take long.
+            self.checkouts(&repository.lock(caller)?, [&old, &new])?;
             if let Some(error) = self.verify(scratch.files(), &new)? {
                 return Ok(Verdict::failed("verify_failed", error));
             }
@@ -196,47 +208,29 @@ impl Landing<'_> {
         Ok(Some(TaskError { exit_code: status.code(), ..error }))
     }
 
-    /// Waits until no checkout is in the way, then moves the target and sees that it has moved.
+    /// Moves the target if no checkout is in the way, and sees that it has moved.
     fn move_target(&self, [old, new]: [&str; 2]) -> Result<Moved, GitError> {
         let Self { caller, merge, repository, target, .. } = self;
-        let mut told = None;
-        loop {
-            let lock = repository.lock(caller)?;
-            let in_the_way = match self.checkouts([old, new])? {
-                Ok(paths) => {
-                    let why = format!("mainspring: merge {}", merge.branch);
-                    if repository.swap(caller, target, [new, old], &why)? == Swap::Moved {
-                        return Ok(Moved::Overtaken);
-                    }
-                    self.confirm(new)?;
-                    self.quietly(self.follow_all(&paths, [old, new]));
-                    return Ok(Moved::Landed);
-                }
-                Err(why) => why,
-            };
-            drop(lock);
-            if told.as_ref() != Some(&in_the_way) {
-                self.say(&format!("waiting: {in_the_way}"));
-                told = Some(in_the_way);
-            }
-            if !caller.is_wanted() {
-                return Err(GitError::Abandoned);
-            }
-            std::thread::sleep(LOOK_AGAIN);
+        let lock = repository.lock(caller)?;
+        let checkouts = self.checkouts(&lock, [old, new])?;
+        let why = format!("mainspring: merge {}", merge.branch);
+        if repository.swap(caller, target, [new, old], &why)? == Swap::Moved {
+            return Ok(Moved::Overtaken);
         }
+        self.confirm(new)?;
+        self.quietly(self.follow_all(&checkouts, [old, new]));
+        Ok(Moved::Landed)
     }
 
-    /// Those that go along, or why it has to wait.
-    fn checkouts(&self, [old, new]: [&str; 2]) -> Result<Result<Vec<PathBuf>, String>, GitError> {
+    /// Those that go along.
+    fn checkouts(&self, lock: &Lock, [old, new]: [&str; 2]) -> Result<Checkouts, GitError> {
         let Self { caller, merge, repository, target, .. } = self;
-        let paths = match Checkouts::look(caller, repository, target, merge.update_checkout)? {
-            Checkouts::Free(paths) => paths,
-            Checkouts::InTheWay(why) => return Ok(Err(why)),
-        };
-        Ok(match Checkouts::can_follow(&paths, caller, [old, new])? {
-            None => Ok(paths),
-            Some(why) => Err(why),
-        })
+        let found = Checkouts::look(caller, (repository, lock), target, merge.update_checkout)?;
+        if !found.is_empty() {
+            found.check_room(&Move::between(caller, repository, [old, new])?)?;
+            found.check_follow(caller, [old, new])?;
+        }
+        Ok(found)
     }
 
     /// Before anybody hears that it has landed.
@@ -255,20 +249,24 @@ impl Landing<'_> {
     /// Checkouts that a killed merge may not have taken along.
     fn follow(&self, [old, new]: [&str; 2]) -> Result<(), GitError> {
         let Self { caller, merge, repository, target, .. } = self;
-        let _lock = repository.lock(caller)?;
+        let lock = repository.lock(caller)?;
         if repository.commit(caller, target)?.as_deref() != Some(new) {
             return Ok(());
         }
         if merge.update_checkout == UpdateCheckout::Never {
             return Ok(());
         }
-        let paths = repository.checkouts(caller, target)?;
-        self.follow_all(&paths, [old, new])
+        self.follow_all(&Checkouts::all(caller, (repository, &lock), target)?, [old, new])
     }
 
-    fn follow_all(&self, paths: &[PathBuf], [old, new]: [&str; 2]) -> Result<(), GitError> {
-        for path in paths {
-            if !checkout::follow(self.caller, path, &self.target, [old, new])? {
+    fn follow_all(&self, checkouts: &Checkouts, [old, new]: [&str; 2]) -> Result<(), GitError> {
+        let Self { caller, repository, target, .. } = self;
+        if checkouts.is_empty() {
+            return Ok(());
+        }
+        let change = Move::between(caller, repository, [old, new])?;
+        for path in checkouts.iter() {
+            if !checkout::follow(caller, (path, target), &change, [old, new])? {
                 self.say(&format!(
                     "the checkout in {} stays behind: it was changed while the merge landed. \
                      `git -C {0} status` shows what landed as undone; `git -C {0} stash` keeps \

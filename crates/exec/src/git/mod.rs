@@ -17,6 +17,7 @@ mod lock;
 mod repository;
 mod worktrees;
 mod workspace;
+mod obstacles;
 mod checkout;
 mod landed;
 mod scratch;
@@ -25,7 +26,7 @@ mod order;
 
 pub(crate) use caller::{Caller, Group};
 pub(crate) use error::GitError;
-pub(crate) use merge::{conclude, may_start};
+pub(crate) use merge::{check_start, conclude};
 pub(crate) use order::{Order, Verdict};
 pub(crate) use workspace::{Begin, Workspace};
 pub(crate) use worktrees::Worktrees;

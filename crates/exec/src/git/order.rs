@@ -3,8 +3,11 @@
 use super::caller::{Caller, Group};
 use super::error::GitError;
 use super::merge::land;
-use mainspring_core::error::TaskError;
+use mainspring_core::error::{TaskError, shorten};
 use mainspring_core::ids::AttemptId;
+use mainspring_core::json::Json;
+use mainspring_core::output::Output;
+use mainspring_core::work::Outcome;
 use mainspring_core::work_git::GitMerge;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -26,7 +29,7 @@ pub(crate) struct Order {
 /// What became of a merge.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Verdict {
-    /// merged, no_changes, conflicted, verify_failed, …
+    /// merged, no_changes, conflicted, verify_failed, in_the_way, …
     pub result: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
@@ -36,6 +39,9 @@ pub(crate) struct Verdict {
     pub branch: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<TaskError>,
+    /// What has to be moved out of its way first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hindrance: Option<String>,
 }
 
 impl Verdict {
@@ -46,19 +52,44 @@ impl Verdict {
             into: Some(merge.into.clone()),
             branch: Some(merge.branch.clone()),
             error: None,
+            hindrance: None,
         }
     }
 
     pub fn failed(result: &str, error: TaskError) -> Self {
-        let result = result.to_owned();
-        Self { result, commit: None, into: None, branch: None, error: Some(error) }
+        Self { error: Some(error), ..Self::nothing(result) }
     }
 
-    fn of(error: &GitError) -> Self {
-        Self::failed("failed", error.to_task_error())
+    fn of(error: GitError) -> Self {
+        match error {
+            GitError::InTheWay(what) => {
+                Self { hindrance: Some(what), ..Self::nothing("in_the_way") }
+            }
+            error => Self::failed("failed", error.to_task_error()),
+        }
     }
 
-    pub fn to_json(&self) -> String {
+    fn nothing(result: &str) -> Self {
+        let (commit, into, branch) = (None, None, None);
+        Self { result: result.to_owned(), commit, into, branch, error: None, hindrance: None }
+    }
+
+    fn has_landed(&self) -> bool {
+        self.error.is_none() && self.hindrance.is_none()
+    }
+
+    pub fn to_outcome(&self) -> Outcome {
+        if let Some(error) = &self.error {
+            return Outcome::Failed(error.clone());
+        }
+        if let Some(what) = &self.hindrance {
+            return Outcome::Hindered(shorten(what.clone()).into());
+        }
+        let json = Json::parse(&self.to_json()).expect("serialized JSON parses");
+        Outcome::Success(Some(Output::Inline(json)))
+    }
+
+    fn to_json(&self) -> String {
         serde_json::to_string(self).expect("plain data serializes")
     }
 }
@@ -78,10 +109,10 @@ pub fn carry_out(
     let verdict = match verdict {
         Ok(verdict) => verdict,
         Err(GitError::Abandoned) => return CHILD_STOPPED,
-        Err(error) => Verdict::of(&error),
+        Err(error) => Verdict::of(error),
     };
     match std::fs::write(output, verdict.to_json()) {
-        Ok(()) if verdict.error.is_none() => 0,
+        Ok(()) if verdict.has_landed() => 0,
         _ => CHILD_FAILED,
     }
 }

@@ -4,9 +4,14 @@ use super::caller::{At, Caller};
 use super::error::GitError;
 use super::lock::{self, Lock};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What a reference that does not exist has for its old value.
 pub(crate) const NOTHING: &str = "";
+
+/// For somebody's `git worktree add` to get past its first steps.
+const LOOKS_MAX: u32 = 5;
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Repository {
@@ -81,13 +86,17 @@ impl Repository {
         }
     }
 
-    /// The reference of a branch; of one that stands for another branch, that one's.
-    pub fn branch(&self, caller: &Caller, name: &str) -> Result<String, GitError> {
+    /// The reference of a branch; of one that stands for another branch, that one's. None for what
+    /// no branch can be called: `main~1` is a commit all the same.
+    pub fn branch(&self, caller: &Caller, name: &str) -> Result<Option<String>, GitError> {
         let reference = format!("refs/heads/{name}");
+        if !caller.run(self.at(), &["check-ref-format", &reference])?.status.success() {
+            return Ok(None);
+        }
         let done = caller.run(self.at(), &["symbolic-ref", "--quiet", &reference])?;
         match done.status.success() {
-            true => done.text(),
-            false => Ok(reference),
+            true => done.text().map(Some),
+            false => Ok(Some(reference)),
         }
     }
 
@@ -127,9 +136,24 @@ impl Repository {
         let _ = std::fs::remove_file(self.common.join(format!("{reference}.lock")));
     }
 
-    /// Worktrees that have a branch checked out.
-    pub fn checkouts(&self, caller: &Caller, reference: &str) -> Result<Vec<PathBuf>, GitError> {
-        let list = caller.run(self.at(), &["worktree", "list", "--porcelain"])?.text()?;
+    /// Worktrees that have a branch checked out. Under the lock: git fails when it comes upon one
+    /// that is half made. Those of people are made without it, and that is waited for.
+    pub fn checkouts(
+        &self,
+        caller: &Caller,
+        _lock: &Lock,
+        reference: &str,
+    ) -> Result<Vec<PathBuf>, GitError> {
+        let look = || caller.run(self.at(), &["worktree", "list", "--porcelain"])?.text();
+        let mut list = look();
+        for _ in 1..LOOKS_MAX {
+            if list.is_ok() {
+                break;
+            }
+            std::thread::sleep(LOOK_AGAIN);
+            list = look();
+        }
+        let list = list?;
         let mut found = Vec::new();
         let mut path = None;
         for line in list.lines() {

@@ -9,12 +9,11 @@ use super::caller::{Caller, IDENTITY};
 use super::error::GitError;
 use super::lock::Lock;
 use super::repository::{NOTHING, Repository, Swap};
-use super::worktrees::{Head, Worktree, Worktrees};
+use super::worktrees::{Head, Worktree, Worktrees, kept};
 use mainspring_core::ids::AttemptId;
 use mainspring_core::work_git::GitWorkspace;
 use std::path::Path;
 
-const KEPT: &str = "refs/mainspring/kept/";
 /// Paths that are named when something is wrong with them.
 const NAMED_MAX: usize = 10;
 
@@ -63,6 +62,11 @@ impl Workspace {
 
     pub fn files(&self) -> &Path {
         &self.worktree.files
+    }
+
+    /// The git folder that all worktrees of its repository share, without symbolic links.
+    pub fn repository(&self) -> &Path {
+        self.repository.common()
     }
 
     /// What its process is told of it.
@@ -171,8 +175,7 @@ fn begin_anew(
     if let Some(former) = &former
         && !repository.is_ancestor(caller, [former, &commit])?
     {
-        let kept = branch.strip_prefix("mainspring/").unwrap_or(branch);
-        let kept = format!("{KEPT}{kept}/{former}");
+        let kept = kept(branch, former);
         repository.unlock_own(lock, &kept);
         let why = "mainspring: kept of a former attempt";
         caller.run(repository.at(), &["update-ref", "-m", why, &kept, former])?.text()?;

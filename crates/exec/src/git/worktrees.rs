@@ -96,7 +96,7 @@ impl Worktrees {
         let files = self.path(attempt);
         let note = self.note(&attempt.to_string());
         // Before it is made: whatever is left of it can be found.
-        fs::write(&note, repository.common().as_os_str().as_bytes())
+        fs::write(&note, noted(repository, head))
             .map_err(GitError::io(format!("{} cannot be written", note.display())))?;
         let path = files.to_str().ok_or_else(|| {
             GitError::Wrong(format!("the data folder's path {} is not UTF-8", files.display()))
@@ -124,15 +124,44 @@ impl Worktrees {
 
     fn remove_named(&self, name: &str) {
         let files = self.folder.join(name);
+        let note = self.note(name);
+        let noted = fs::read(&note).ok().map(|bytes| Noted::read(&bytes));
+        if let Some(Noted { common, branch: Some(branch) }) = &noted
+            && let Err(GitError::Scarce(_) | GitError::Abandoned) = keep(common, &files, branch)
+        {
+            return;
+        }
         if remove_all(&files).is_err() {
             return;
         }
-        let note = self.note(name);
-        let Ok(common) = fs::read(&note) else { return };
-        let common = PathBuf::from(std::ffi::OsString::from_vec(common));
+        let Some(Noted { common, .. }) = noted else { return };
         if forget(&common, &files).is_ok() {
             let _ = fs::remove_file(note);
         }
+    }
+}
+
+/// What is noted of a worktree: the repository, and for work the branch.
+struct Noted {
+    common: PathBuf,
+    branch: Option<String>,
+}
+
+fn noted(repository: &Repository, head: Head<'_>) -> Vec<u8> {
+    let common = repository.common().as_os_str().as_bytes();
+    match head {
+        // No path holds that byte.
+        Head::Branch(name) => [common, name.as_bytes()].join(&0),
+        Head::Detached(_) => common.to_owned(),
+    }
+}
+
+impl Noted {
+    fn read(bytes: &[u8]) -> Self {
+        let mut parts = bytes.splitn(2, |byte| *byte == 0);
+        let common = parts.next().unwrap_or_default().to_owned();
+        let branch = parts.next().map(|name| String::from_utf8_lossy(name).into_owned());
+        Self { common: PathBuf::from(std::ffi::OsString::from_vec(common)), branch }
     }
 }
 
@@ -146,26 +175,67 @@ pub(crate) enum Head<'a> {
 /// Takes what the repository knows of a worktree out of it, as `git worktree prune` would, which
 /// would do so to all others as well whose folders are not there just now.
 fn forget(common: &Path, files: &Path) -> io::Result<()> {
-    let until = Instant::now() + LOCK_WAIT;
-    let caller = Caller::new([], Group::Own, move || Instant::now() < until);
     let known = common.join("worktrees");
-    let entries = match fs::read_dir(&known) {
+    if !known.exists() {
         // The repository is gone, or has no worktrees.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
-    };
-    let _lock = lock::take(common, &caller).map_err(io::Error::other)?;
-    let link = files.join(".git");
-    for entry in entries {
-        let entry = entry?.path();
-        let Ok(gitdir) = fs::read(entry.join("gitdir")) else { continue };
-        if gitdir.trim_ascii_end() == link.as_os_str().as_bytes() {
-            fs::remove_dir_all(entry)?;
-        }
+        return Ok(());
+    }
+    let _lock = lock::take(common, &patient()).map_err(io::Error::other)?;
+    for entry in own_parts(common, files)? {
+        fs::remove_dir_all(entry)?;
     }
     // As git does: gone with the last.
     let _ = fs::remove_dir(known);
     Ok(())
+}
+
+/// For what is done when an attempt is over.
+fn patient() -> Caller {
+    let until = Instant::now() + LOCK_WAIT;
+    Caller::new(std::env::vars_os(), Group::Own, move || Instant::now() < until)
+}
+
+/// The folders in which the repository has what it knows of a worktree: one, or none.
+fn own_parts(common: &Path, files: &Path) -> io::Result<Vec<PathBuf>> {
+    let link = files.join(".git");
+    let mut found = Vec::new();
+    for entry in fs::read_dir(common.join("worktrees"))? {
+        let entry = entry?.path();
+        let Ok(gitdir) = fs::read(entry.join("gitdir")) else { continue };
+        if gitdir.trim_ascii_end() == link.as_os_str().as_bytes() {
+            found.push(entry);
+        }
+    }
+    Ok(found)
+}
+
+/// Keeps what was committed on no branch at all, in the middle of a rebase for example: with the
+/// worktree goes the only thing that leads to it.
+fn keep(common: &Path, files: &Path, branch: &str) -> Result<(), GitError> {
+    let parts = own_parts(common, files).unwrap_or_default();
+    for head in parts.iter().filter_map(|part| fs::read_to_string(part.join("HEAD")).ok()) {
+        let commit = head.trim();
+        if commit.starts_with("ref: ") {
+            continue;
+        }
+        let caller = patient();
+        let at = At::Store(common);
+        let args = ["for-each-ref", "--count=1", "--format=%(refname)", "--contains", commit];
+        if !caller.run(at, &args)?.text()?.is_empty() {
+            continue;
+        }
+        let _lock = lock::take(common, &caller)?;
+        let kept = kept(branch, commit);
+        caller.run(at, &["update-ref", "-m", "mainspring: kept", &kept, commit])?.text()?;
+    }
+    Ok(())
+}
+
+const KEPT: &str = "refs/mainspring/kept/";
+
+/// What a commit of a branch is kept under that is on it no more.
+pub(super) fn kept(branch: &str, commit: &str) -> String {
+    format!("{KEPT}{}/{commit}", branch.strip_prefix("mainspring/").unwrap_or(branch))
 }
 
 /// A folder and all below it, also what its owner made read-only.

@@ -16,6 +16,8 @@ pub(super) enum NotStarted {
     Failed(TaskError),
     /// The machine's: later it may go well.
     Refused(String),
+    /// Something that a person has to see to is in its way.
+    Hindered(String),
 }
 
 impl From<TaskError> for NotStarted {

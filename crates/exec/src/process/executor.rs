@@ -5,7 +5,7 @@ use super::environment::{Inherited, Provisions};
 use super::leftovers::{self, StillAlive};
 use super::spawner::{self, Job, Spawner};
 use super::table::{Known, Means, Shared};
-use super::worktree::GitDesk;
+use super::worktree::{GitDesk, Landed};
 use super::{adopted, keeper, prepare};
 use crate::contract::{Executor, Reports};
 use crate::log::assemble;
@@ -99,8 +99,12 @@ impl Executor for ProcessExecutor {
                 drop(self.shared.runtime.spawn_blocking(move || {
                     let log = assemble::assemble(&shared.place(ticket.attempt)).ok().flatten();
                     let answer = match shared.landed_before(ticket.attempt) {
-                        Some(outcome) => Reattached::Ended(Ended { log, ..Ended::of(outcome) }),
-                        None => Reattached::Unknown { log },
+                        Some(Landed::Yes(outcome)) => {
+                            Reattached::Ended(Ended { log, ..Ended::of(outcome) })
+                        }
+                        Some(Landed::No) | None => Reattached::Unknown { log },
+                        // The next life is asked again.
+                        Some(Landed::Unsaid) => return,
                     };
                     shared.report(ticket, ReportKind::Reattached(number, answer));
                 }));

@@ -22,7 +22,7 @@ use super::output::{self, Captured};
 use super::pipes::{Pipes, Reading};
 use super::table::Shared;
 use super::work_files::WorkFiles;
-use super::worktree::{self, Working};
+use super::worktree::{self, Landed, Working};
 use crate::git::GitError;
 use crate::log::assemble;
 use crate::log::format::Stream;
@@ -104,9 +104,7 @@ fn give_up(shared: &Arc<Shared>, ticket: Ticket, mut leader: Leader, error: &std
     leader.kill_group(Signal::KILL);
     shared.reap(ticket.attempt, || leader.reap());
     let error = TaskError::new(ErrorClass::Internal, format!("cannot watch the process: {error}"));
-    let outcome = Outcome::Failed(error);
-    let artifacts = Vec::new();
-    shared.ended(ticket, Ended { outcome, started: true, log: None, cache: None, artifacts });
+    shared.ended(ticket, Ended::of(Outcome::Failed(error)));
 }
 
 enum Stopping {
@@ -286,6 +284,7 @@ impl Live {
             return;
         }
         let mut artifacts = Taken::default();
+        let lands = self.working.as_ref().map(|working| Box::new(working.lands()));
         let outcome = match (stopped, output::exit_error(status.as_ref())) {
             (true, _) => Outcome::Stopped,
             (false, Some(error)) => Outcome::Failed(error),
@@ -300,35 +299,38 @@ impl Live {
                 Err(NotCopied::Abandoned) => return,
             },
         };
-        let outcome = self.landed_or(outcome).await;
+        // The server ends, and whether it landed is not known: the next life asks.
+        let Some(outcome) = self.landed_or(outcome).await else { return };
         // Large files took their time.
         self.late_stop().await;
         let log = self.close_log().await;
         let Self { shared, ticket, files, .. } = self;
         drop(files);
         let artifacts = artifacts.keep();
-        shared.ended(ticket, Ended { outcome, started: true, log, cache: None, artifacts });
+        shared.ended(ticket, Ended { log, artifacts, lands, ..Ended::of(outcome) });
     }
 
     fn is_stopped(&self) -> bool {
         matches!(self.stopping, Stopping::Sent { .. })
     }
 
-    /// What has landed is a success, however its process ended.
-    async fn landed_or(&self, outcome: Outcome) -> Outcome {
-        let Some(merge) = self.merge.clone() else { return outcome };
+    /// What has landed is a success, however its process ended. None when nobody can say.
+    async fn landed_or(&self, outcome: Outcome) -> Option<Outcome> {
+        let Some(merge) = self.merge.clone() else { return Some(outcome) };
         if matches!(outcome, Outcome::Success(_)) {
-            return outcome;
+            return Some(outcome);
         }
         let (shared, attempt) = (Arc::clone(&self.shared), self.ticket.attempt);
         let landed = tokio::task::spawn_blocking(move || shared.landed(attempt, &merge)).await;
-        let outcome = match outcome {
-            Outcome::Failed(error) => {
-                Outcome::Failed(worktree::verdict(&self.files.output()).unwrap_or(error))
+        match (landed.unwrap_or(Landed::Unsaid), outcome) {
+            (Landed::Yes(landed), _) => Some(landed),
+            (Landed::Unsaid, _) => None,
+            (Landed::No, Outcome::Failed(error)) => {
+                let said = worktree::verdict(&self.files.output());
+                Some(said.unwrap_or(Outcome::Failed(error)))
             }
-            other => other,
-        };
-        landed.ok().flatten().unwrap_or(outcome)
+            (Landed::No, other) => Some(other),
+        }
     }
 
     /// Commits what a success has left in its worktree. A stop ends that, and with it the attempt.

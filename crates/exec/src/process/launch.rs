@@ -12,7 +12,7 @@ use super::table::Shared;
 use super::work_files::WorkFiles;
 use super::worktree::Working;
 use crate::secrets::Patterns;
-use mainspring_core::error::{ErrorClass, TaskError};
+use mainspring_core::error::{ErrorClass, TaskError, shorten};
 use mainspring_core::json::Json;
 use mainspring_core::limits::ENV_VALUE_BYTES_MAX;
 use mainspring_core::work::{Ended, Launch, Outcome, ProcessWork, Work};
@@ -59,6 +59,7 @@ pub(super) fn launch(job: Job, stack: &mut Stack) {
         }
         Err(NotStarted::Failed(error)) => shared.ended(ticket, failed(error)),
         Err(NotStarted::Refused(why)) => shared.refused(ticket, why),
+        Err(NotStarted::Hindered(what)) => shared.ended(ticket, hindered(what)),
     }
 }
 
@@ -101,6 +102,10 @@ impl Drop for Spawning<'_> {
 
 pub(super) fn failed(error: TaskError) -> Ended {
     Ended::unstarted(Outcome::Failed(error))
+}
+
+pub(super) fn hindered(what: String) -> Ended {
+    Ended::unstarted(Outcome::Hindered(shorten(what).into()))
 }
 
 /// The end of an attempt whose start ran into a bug of ours.

@@ -8,7 +8,7 @@ use super::launch;
 use super::spawner::{Job, Spawner};
 use super::table::never_started;
 use super::worktree::{Working, hunt_down};
-use crate::git::{GitError, may_start};
+use crate::git::{GitError, check_start};
 use mainspring_core::work::{ProcessWork, Work};
 use mainspring_core::work_git::{GitMerge, GitWorkspace};
 use std::panic::AssertUnwindSafe;
@@ -71,6 +71,9 @@ fn prepare(mut job: Job, spawner: &Spawner) {
             shared.ended(ticket, launch::failed(error));
         }
         Ok(Err(NotCopied::Because(NotStarted::Refused(why)))) => shared.refused(ticket, why),
+        Ok(Err(NotCopied::Because(NotStarted::Hindered(what)))) => {
+            shared.ended(ticket, launch::hindered(what));
+        }
         Err(_) => shared.ended(ticket, launch::failed_by_us()),
     }
 }
@@ -103,16 +106,13 @@ fn make_workspace(job: &mut Job, given: &GitWorkspace) -> Result<(), NotCopied<N
     Ok(())
 }
 
-/// A merge that has to wait is refused, so that everybody sees what it waits for.
+/// A merge that has to wait is not started, so that everybody sees what it waits for.
 fn check_merge(job: &Job, merge: &GitMerge) -> Result<(), NotCopied<NotStarted>> {
     let shared = &job.shared;
     let attempt = job.launch.ticket.attempt;
     shared.leaves_worktree(attempt);
     let caller = shared.git(attempt, move |shared| shared.is_wanted(attempt));
-    let waits = may_start(&caller, merge).map_err(|error| not_started(job, error))?;
-    if let Some(why) = waits {
-        return Err(NotStarted::Refused(why).into());
-    }
+    check_start(&caller, merge).map_err(|error| not_started(job, error))?;
     let noted = shared.git.write_note(attempt, merge);
     noted.map_err(|error| {
         NotStarted::Refused(format!("what is to be merged cannot be noted down: {error}")).into()
@@ -126,6 +126,7 @@ fn not_started(job: &Job, error: GitError) -> NotCopied<NotStarted> {
             NotCopied::Abandoned
         }
         GitError::Scarce(_) => NotStarted::Refused(error.to_string()).into(),
+        GitError::InTheWay(what) => NotStarted::Hindered(what).into(),
         error => NotStarted::Failed(error.to_task_error()).into(),
     }
 }

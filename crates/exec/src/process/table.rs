@@ -6,13 +6,15 @@
 //!     │              │ ▲ │ stop                   │ refused: (none)             ▲
 //!     └─ stop ───────│─│─┴────────────────────────┴── never started ────────────┤
 //!                    ▼ │ files are in place                                     │
-//!                 Preparing ─── failed, or stopped once it is noticed ──────────┘
+//!                 Preparing ─── failed, or stopped once it is noticed ──────────┤
+//!                                                                               │
+//!  (none) ── stop, and a former life has noted what it was to land ─► Recalled ─┘
 //! ```
 //! Reports are sent without the lock: whoever takes them may call back.
 
 use super::artifacts;
 use super::environment::Provisions;
-use super::worktree::GitDesk;
+use super::worktree::{GitDesk, Landed};
 use crate::contract::Reports;
 use crate::log::assemble;
 use crate::log::place::Place;
@@ -63,6 +65,8 @@ pub(super) struct Means {
 
 enum Stage {
     Queued,
+    /// Stopped, and a former life may have landed it: that is being looked up.
+    Recalled,
     /// Files are being brought to its workdir.
     Preparing {
         stopped: bool,
@@ -258,6 +262,12 @@ impl Shared {
 
     pub fn stop(self: &Arc<Self>, ticket: Ticket) {
         let mut attempts = self.attempts();
+        if !attempts.contains_key(&ticket.attempt) && self.git.has_note(ticket.attempt) {
+            let entry = Entry { worktree: true, ..Entry::new(ticket, Stage::Recalled) };
+            attempts.insert(ticket.attempt, entry);
+            drop(attempts);
+            return self.recall(ticket);
+        }
         let entry =
             attempts.entry(ticket.attempt).or_insert_with(|| Entry::new(ticket, Stage::Queued));
         match &mut entry.stage {
@@ -272,8 +282,21 @@ impl Shared {
                 }
             }
             Stage::Preparing { stopped } => *stopped = true,
-            Stage::Refused(_) | Stage::Ended(_) => {}
+            Stage::Recalled | Stage::Refused(_) | Stage::Ended(_) => {}
         }
+    }
+
+    /// Ends an attempt of a former life: as a success if it has landed.
+    fn recall(self: &Arc<Self>, ticket: Ticket) {
+        let shared = Arc::clone(self);
+        drop(self.runtime.spawn_blocking(move || {
+            match shared.landed_before(ticket.attempt) {
+                Some(Landed::Yes(outcome)) => shared.ended(ticket, Ended::of(outcome)),
+                Some(Landed::No) | None => shared.ended(ticket, never_started()),
+                // The next life is asked again.
+                Some(Landed::Unsaid) => {}
+            }
+        }));
     }
 
     /// What is known of an attempt; None when the answer comes by itself, soon.
@@ -286,7 +309,10 @@ impl Shared {
             Stage::Refused(why) => Some(Known::Refused(why.clone())),
             Stage::Ended(ended) => Some(Known::Ended(ended.clone())),
             Stage::Active { group: Some(_), .. } => Some(Known::Running),
-            Stage::Queued | Stage::Preparing { .. } | Stage::Active { group: None, .. } => {
+            Stage::Queued
+            | Stage::Recalled
+            | Stage::Preparing { .. }
+            | Stage::Active { group: None, .. } => {
                 entry.asked = Some(question.number);
                 None
             }
@@ -346,7 +372,11 @@ impl Shared {
         let attempts = self.attempts();
         let groups = attempts.values().filter_map(|entry| match entry.stage {
             Stage::Active { group, .. } => group,
-            Stage::Queued | Stage::Preparing { .. } | Stage::Refused(_) | Stage::Ended(_) => None,
+            Stage::Queued
+            | Stage::Recalled
+            | Stage::Preparing { .. }
+            | Stage::Refused(_)
+            | Stage::Ended(_) => None,
         });
         groups
             .map(|group| {

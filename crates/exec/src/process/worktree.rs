@@ -7,12 +7,10 @@ use super::table::Shared;
 use crate::git::{Begin, Caller, GitError, Group, Order, Verdict, Workspace, Worktrees, conclude};
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::ids::AttemptId;
-use mainspring_core::json::Json;
-use mainspring_core::output::Output;
 use mainspring_core::spec::definition::OutputFrom;
 use mainspring_core::time::Span;
 use mainspring_core::work::{Launch, Outcome, ProcessWork, Program, Work};
-use mainspring_core::work_git::{GitMerge, GitWorkspace};
+use mainspring_core::work_git::{GitMerge, GitWorkspace, Lands};
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::io;
@@ -26,6 +24,8 @@ use tokio::sync::Semaphore;
 const AT_ONCE: usize = 8;
 /// Notes of merges that nobody has asked after for so long belong to nobody.
 const NOTES_KEPT: Duration = Duration::from_secs(30 * 86_400);
+/// Between two tries to ask git something when no process is to be had.
+const ASK_AGAIN: Duration = Duration::from_millis(200);
 /// Between two looks for survivors.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
@@ -67,6 +67,11 @@ impl GitDesk {
     /// Notes down what is about to be landed, so that a later life can tell whether it has.
     pub fn write_note(&self, attempt: AttemptId, merge: &GitMerge) -> io::Result<()> {
         std::fs::write(self.note(attempt), serde_json::to_string(merge)?)
+    }
+
+    /// Whether it is a merge, of this life or a former one, that is not settled.
+    pub fn has_note(&self, attempt: AttemptId) -> bool {
+        self.note(attempt).exists()
     }
 
     fn read_note(&self, attempt: AttemptId) -> Option<GitMerge> {
@@ -128,25 +133,43 @@ impl Shared {
         Caller::new(env, Group::Own, move || wanted(&shared))
     }
 
-    /// What a former life may have landed without anybody hearing of it.
-    pub fn landed_before(self: &Arc<Self>, attempt: AttemptId) -> Option<Outcome> {
+    /// What a former life may have landed without anybody hearing of it; None for what was no
+    /// merge.
+    pub fn landed_before(self: &Arc<Self>, attempt: AttemptId) -> Option<Landed> {
         let merge = self.git.read_note(attempt)?;
-        self.landed(attempt, &merge)
+        Some(self.landed(attempt, &merge))
     }
 
-    /// The outcome of a merge that has landed, however its process ended.
-    pub fn landed(self: &Arc<Self>, attempt: AttemptId, merge: &GitMerge) -> Option<Outcome> {
+    /// Whether a merge has landed, however its process ended. Asks for as long as there is no
+    /// process to ask with: whoever is told that it has not landed may call it cancelled.
+    pub fn landed(self: &Arc<Self>, attempt: AttemptId, merge: &GitMerge) -> Landed {
         let caller = self.git(attempt, |shared| !shared.is_shutting_down());
-        let verdict = conclude(&caller, merge).ok().flatten()?;
-        let output = Json::parse(&verdict.to_json()).ok()?;
-        Some(Outcome::Success(Some(Output::Inline(output))))
+        loop {
+            match conclude(&caller, merge) {
+                Ok(Some(verdict)) => return Landed::Yes(verdict.to_outcome()),
+                Err(GitError::Abandoned) => return Landed::Unsaid,
+                Err(GitError::Scarce(_)) => std::thread::sleep(ASK_AGAIN),
+                // Of a repository that cannot be read, nobody will ever know.
+                Ok(None) | Err(_) => return Landed::No,
+            }
+        }
     }
+}
+
+/// What is known of a merge whose process is gone.
+#[derive(Debug)]
+pub(super) enum Landed {
+    Yes(Outcome),
+    No,
+    /// The executor ends before it could be found out: nothing may be said about it.
+    Unsaid,
 }
 
 /// A workspace and what is done with it when its attempt has succeeded.
 #[derive(Debug)]
 pub(super) struct Working {
     pub workspace: Workspace,
+    into: Option<String>,
     /// None for a finalizer: what it leaves is no work.
     message: Option<String>,
     /// Files that were brought to it: they are not its work.
@@ -177,7 +200,13 @@ impl Working {
             }
             work.workdir = workdir.to_string_lossy().into_owned();
         }
-        Ok(Self { workspace, message, lent })
+        Ok(Self { workspace, into: given.into.clone(), message, lent })
+    }
+
+    /// Where what it does is to land.
+    pub fn lands(&self) -> Lands {
+        let repository = self.workspace.repository().to_string_lossy().into_owned();
+        Lands { repository, into: self.into.clone() }
     }
 
     pub fn commit(&self, caller: &Caller) -> Result<(), GitError> {
@@ -195,9 +224,9 @@ fn message(launch: &Launch) -> String {
 }
 
 /// What the child that landed nothing says about it; None when it says nothing.
-pub(super) fn verdict(output: &Path) -> Option<TaskError> {
+pub(super) fn verdict(output: &Path) -> Option<Outcome> {
     let text = std::fs::read_to_string(output).ok()?;
-    serde_json::from_str::<Verdict>(&text).ok()?.error
+    Some(serde_json::from_str::<Verdict>(&text).ok()?.to_outcome())
 }
 
 /// Kills what git may have started and left behind; returns when nobody is left.

@@ -5,7 +5,7 @@ use crate::rig::{Rig, Written, failure, fifo, hear, is_alive, ticket, until};
 use mainspring_core::error::ErrorClass;
 use mainspring_core::ids::{AttemptId, Ticket};
 use mainspring_core::output::Output;
-use mainspring_core::work::{Ended, Launch, Life, Outcome, Reattached, ReportKind, Work};
+use mainspring_core::work::{Ended, Launch, Life, Outcome, Question, Reattached, ReportKind, Work};
 use mainspring_core::work_git::{GitMerge, MergeStrategy, UpdateCheckout};
 use mainspring_exec::Executor;
 use std::path::{Path, PathBuf};
@@ -46,13 +46,18 @@ fn result(ended: &Ended) -> String {
     told(ended)["result"].as_str().unwrap().to_owned()
 }
 
-fn refusal(rig: &Rig, launch: Launch) -> String {
+/// What is in the way of a merge that is not even begun.
+fn hindrance(rig: &Rig, launch: Launch) -> String {
     let ticket = rig.start(launch);
-    let report = rig.next();
-    assert_eq!(report.ticket, ticket);
-    match report.what {
-        ReportKind::Refused(why) => why.into(),
-        other => panic!("not refused: {other:?}"),
+    let ended = rig.end_of(ticket);
+    assert!(!ended.started);
+    what_hinders(ended)
+}
+
+fn what_hinders(ended: Ended) -> String {
+    match ended.outcome {
+        Outcome::Hindered(what) => what.into(),
+        other => panic!("nothing is in its way: {other:?}"),
     }
 }
 
@@ -234,13 +239,13 @@ fn a_target_that_is_checked_out_waits() {
     let repo = Repo::new(&rig);
     repo.commit_on(BRANCH, "one", "1");
     repo.git(&["checkout", "--quiet", "main"]);
-    let why = refusal(&rig, merge(&repo, |_| {}));
+    let why = hindrance(&rig, merge(&repo, |_| {}));
     assert!(why.contains("main is checked out in") && why.contains("a repository"), "{why}");
     // A linked worktree counts as well.
     repo.git(&["checkout", "--quiet", "--detach"]);
     let linked = rig.path("linked");
     repo.git(&["worktree", "add", "--quiet", linked.to_str().unwrap(), "main"]);
-    let why = refusal(&rig, merge(&repo, |_| {}));
+    let why = hindrance(&rig, merge(&repo, |_| {}));
     assert!(why.contains("linked"), "{why}");
     git_in(&linked, &["checkout", "--quiet", "--detach"]).unwrap();
     assert_eq!(result(&rig.run(merge(&repo, |_| {}))), "merged");
@@ -257,7 +262,7 @@ fn a_clean_checkout_follows_and_a_dirty_one_waits() {
     repo.commit_on(BRANCH, "one", "1");
     repo.git(&["checkout", "--quiet", "main"]);
     repo.write("README", "changed\n");
-    let why = refusal(&rig, merge(&repo, clean));
+    let why = hindrance(&rig, merge(&repo, clean));
     assert!(why.contains("with changes that are not committed"), "{why}");
     repo.git(&["checkout", "--quiet", "README"]);
     repo.write("notes", "untracked\n");
@@ -279,15 +284,112 @@ fn a_file_in_the_way_of_a_checkout_is_waited_for_and_not_overwritten() {
     let old = repo.tip("main");
     repo.git(&["checkout", "--quiet", "main"]);
     repo.write("one", "precious\n");
-    let ticket = rig.started(merge(&repo, clean));
-    until("it to say that it waits", || {
-        let log = rig.live_log(ticket.attempt).unwrap_or_default();
-        String::from_utf8_lossy(&log).contains("cannot take the merge along")
-    });
-    assert_eq!(repo.tip("main"), old);
+    let why = hindrance(&rig, merge(&repo, clean));
+    assert!(why.contains("one in it is not tracked"), "{why}");
+    assert_eq!((repo.tip("main"), repo.has(BRANCH)), (old, true));
+    assert_eq!(std::fs::read_to_string(repo.path.join("one")).unwrap(), "precious\n");
     std::fs::remove_file(repo.path.join("one")).unwrap();
-    assert_eq!(result(&rig.end_of(ticket)), "merged");
+    assert_eq!(result(&rig.run(merge(&repo, clean))), "merged");
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}
+
+/// What a person does to their checkout while a merge is verified, and what the merge says then.
+fn meanwhile(change: fn(&mut GitMerge), person: impl FnOnce(&Repo)) -> String {
+    let rig = Rig::new();
+    let repo = Repo::new(&rig);
+    let tip = repo.commit_on(BRANCH, "one", "1");
+    let old = repo.tip("main");
+    let (ready, go) = (fifo(&rig, "ready"), fifo(&rig, "go"));
+    let verify = format!("echo > '{}'; cat '{}'", ready.display(), go.display());
+    let launch = merge(&repo, |merge| {
+        change(merge);
+        merge.verify = Some(verify);
+    });
+    repo.git(&["checkout", "--quiet", "-b", "elsewhere", "main"]);
+    let ticket = rig.started(launch);
+    hear(&ready);
+    person(&repo);
+    std::fs::write(&go, "").unwrap();
+    let ended = rig.end_of(ticket);
+    assert!(ended.started);
+    assert_eq!((repo.tip(BRANCH), repo.tip("main")), (tip, old), "nothing has landed");
+    assert_tidy(&rig, &repo, ticket);
+    what_hinders(ended)
+}
+
+#[test]
+fn a_checkout_that_comes_in_the_way_while_it_is_verified_ends_the_merge_until_later() {
+    let why = meanwhile(|_| {}, |repo| drop(repo.git(&["checkout", "--quiet", "main"])));
+    assert!(why.contains("main is checked out in"), "{why}");
+    let why = meanwhile(clean, |repo| {
+        repo.git(&["checkout", "--quiet", "main"]);
+        repo.write("README", "changed\n");
+    });
+    assert!(why.contains("with changes that are not committed"), "{why}");
+    let why = meanwhile(clean, |repo| {
+        repo.git(&["checkout", "--quiet", "main"]);
+        repo.write("one", "precious\n");
+    });
+    assert!(why.contains("one in it is not tracked"), "{why}");
+    let why = meanwhile(clean, |repo| {
+        repo.git(&["checkout", "--quiet", "main"]);
+        repo.write(".git/index.lock", "");
+    });
+    assert!(why.contains("where git is at work"), "{why}");
+}
+
+#[test]
+fn a_change_that_git_was_told_not_to_look_at_is_not_overwritten() {
+    for flag in ["--assume-unchanged", "--skip-worktree"] {
+        let rig = Rig::new();
+        let repo = Repo::new(&rig);
+        let tip = repo.commit_on(BRANCH, "README", "theirs\n");
+        let old = repo.tip("main");
+        repo.git(&["checkout", "--quiet", "main"]);
+        repo.git(&["update-index", flag, "README"]);
+        repo.write("README", "mine\n");
+        let why = what_hinders(rig.run(merge(&repo, clean)));
+        assert!(why.contains("cannot take the merge along"), "{why}");
+        assert_eq!(std::fs::read_to_string(repo.path.join("README")).unwrap(), "mine\n");
+        assert_eq!((repo.tip(BRANCH), repo.tip("main")), (tip, old));
+    }
+}
+
+#[test]
+fn a_file_of_a_checkout_is_not_overwritten_for_being_ignored() {
+    let rig = Rig::new();
+    let repo = Repo::new(&rig);
+    repo.commit_on("main", ".gitignore", ".env\nbuilt\nlogs\n");
+    let old = repo.tip("main");
+    repo.git(&["checkout", "--quiet", "main"]);
+    // What is in the way of each: itself, a folder in its place, a file in its folder's place.
+    for (path, precious) in [(".env", ".env"), ("built", "built/cache"), ("logs/today", "logs")] {
+        let branch = format!("mainspring/run/{}", path.replace(['.', '/'], "-"));
+        let made = rig.path(&branch.replace('/', "-"));
+        let made_text = made.to_str().unwrap();
+        repo.git(&["worktree", "add", "--quiet", "-b", &branch, made_text, "main"]);
+        write_below(&made, path, "mine\n");
+        git_in(&made, &["add", "--force", "."]).unwrap();
+        git_in(&made, &["commit", "--quiet", "--message", "forced"]).unwrap();
+        repo.git(&["worktree", "remove", made_text]);
+        write_below(&repo.path, precious, "precious\n");
+        let with = |merge: &mut GitMerge| {
+            clean(merge);
+            merge.branch = branch.clone();
+        };
+        let why = hindrance(&rig, merge(&repo, with));
+        assert!(why.contains(&format!("{precious} in it is not tracked")), "{why}");
+        assert_eq!((repo.tip("main"), repo.has(&branch)), (old.clone(), true));
+        let text = std::fs::read_to_string(repo.path.join(precious)).unwrap();
+        assert_eq!(text, "precious\n");
+    }
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}
+
+fn write_below(folder: &Path, path: &str, text: &str) {
+    let path = folder.join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
 }
 
 #[test]
@@ -384,6 +486,55 @@ fn a_later_life_knows_what_has_landed_before_anybody_heard_of_it() {
 }
 
 #[test]
+fn a_later_life_that_is_told_to_stop_what_has_landed_says_so() {
+    for asked in [false, true] {
+        let rig = Rig::landing(held_up);
+        let repo = Repo::new(&rig);
+        repo.commit_on(BRANCH, "one", "1");
+        let moved = moved(&rig);
+        let ticket = rig.started(merge(&repo, |_| {}));
+        hear(&moved);
+        let new = repo.tip("main");
+        let reborn = rig.reborn();
+        if asked {
+            reborn.executor.reattach(Question { ticket, number: 7 }, Life::Former);
+        }
+        // Before it is known what became of it.
+        reborn.stop(ticket);
+        for _ in 0..=usize::from(asked) {
+            let report = reborn.next();
+            let (ReportKind::Ended(ended) | ReportKind::Reattached(7, Reattached::Ended(ended))) =
+                report.what
+            else {
+                panic!("not an end: {report:?}")
+            };
+            assert_eq!(told(&ended)["commit"], new);
+        }
+        assert!(!repo.has(BRANCH), "what was left to do is done");
+        reborn.executor.settle(ticket);
+        until("its note and scratch to be removed", || {
+            reborn.files_in("merges").is_empty() && reborn.files_in("worktrees").is_empty()
+        });
+    }
+}
+
+#[test]
+fn a_later_life_that_is_told_to_stop_what_has_not_landed_says_so_too() {
+    let rig = Rig::new();
+    let repo = Repo::new(&rig);
+    let tip = repo.commit_on(BRANCH, "one", "1");
+    let old = repo.tip("main");
+    let ready = fifo(&rig, "ready");
+    let verify = format!("echo > '{}'; exec sleep 1000", ready.display());
+    let ticket = rig.started(merge(&repo, |merge| merge.verify = Some(verify)));
+    hear(&ready);
+    let reborn = rig.reborn();
+    reborn.stop(ticket);
+    assert_eq!(reborn.end_of(ticket).outcome, Outcome::Stopped);
+    assert_eq!((repo.tip(BRANCH), repo.tip("main")), (tip, old));
+}
+
+#[test]
 fn a_later_life_knows_nothing_of_what_has_not_landed() {
     let rig = Rig::new();
     let repo = Repo::new(&rig);
@@ -424,6 +575,12 @@ fn what_cannot_be_landed_says_why() {
     let error = rig.fail(merge(&repo, |merge| merge.into = "trunk".to_owned()));
     assert_eq!(error.class, ErrorClass::Logic);
     assert!(error.message.contains("there is no branch trunk"), "{}", error.message);
+    // Names of commits, not of branches.
+    for into in ["main~1", "main^", "main@{0}", "main^{commit}", "main:README", "a b", ""] {
+        let error = rig.fail(merge(&repo, |merge| merge.into = into.to_owned()));
+        assert_eq!(error.class, ErrorClass::Logic, "{into}: {}", error.message);
+        assert!(error.message.contains(&format!("there is no branch {into}")), "{}", error.message);
+    }
     let error = rig.fail(merge(&repo, |merge| merge.repo = "/nowhere".to_owned()));
     assert!(error.message.contains("/nowhere is no git repository"), "{}", error.message);
     // Nothing in common.
@@ -435,6 +592,24 @@ fn what_cannot_be_landed_says_why() {
     assert_eq!(error.class, ErrorClass::Logic);
     assert!(error.message.contains("unrelated histories"), "{}", error.message);
     assert!(repo.has(BRANCH));
+}
+
+#[test]
+fn a_worktree_that_is_half_made_holds_up_a_merge_and_does_not_fail_it() {
+    let rig = Rig::new();
+    let repo = Repo::new(&rig);
+    repo.commit_on(BRANCH, "one", "1");
+    // As git leaves it for a moment.
+    let half = repo.path.join(".git/worktrees/half");
+    std::fs::create_dir_all(&half).unwrap();
+    std::fs::write(half.join("gitdir"), rig.path("half/.git").to_str().unwrap()).unwrap();
+    std::fs::write(half.join("commondir"), "").unwrap();
+    assert!(repo.try_git(&["worktree", "list"]).is_err(), "git fails");
+    let ticket = rig.start(merge(&repo, |_| {}));
+    std::fs::write(half.join("commondir"), "../..\n").unwrap();
+    std::fs::write(half.join("HEAD"), "0000000000000000000000000000000000000000\n").unwrap();
+    assert_eq!(rig.next().what, ReportKind::Started);
+    assert_eq!(result(&rig.end_of(ticket)), "merged");
 }
 
 #[test]

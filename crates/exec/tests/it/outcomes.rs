@@ -23,7 +23,7 @@ fn silence_and_zero_is_success_without_output_or_log() {
     let ended = Rig::new().run(argv(&["true"]));
     let outcome = Outcome::Success(None);
     let artifacts = Vec::new();
-    assert_eq!(ended, Ended { outcome, started: true, log: None, cache: None, artifacts });
+    assert_eq!(ended, Ended { artifacts, ..Ended::of(outcome) });
 }
 
 #[test]

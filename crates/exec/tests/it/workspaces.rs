@@ -6,6 +6,7 @@ use mainspring_core::error::ErrorClass;
 use mainspring_core::work::{Launch, Outcome};
 use mainspring_core::work_git::GitWorkspace;
 use mainspring_exec::Executor;
+use std::path::Path;
 
 const BRANCH: &str = "mainspring/run/task";
 
@@ -17,7 +18,7 @@ fn based(repo: &Repo, base: &str, launch: Launch) -> Launch {
     let (repo, base) = (repo.text(), base.to_owned());
     launch.with(|work| {
         work.workdir = ".".to_owned();
-        work.workspace = Some(GitWorkspace { repo, base, branch: BRANCH.to_owned() });
+        work.workspace = Some(GitWorkspace { repo, base, branch: BRANCH.to_owned(), into: None });
     })
 }
 
@@ -119,7 +120,8 @@ fn what_cannot_be_prepared_says_what_and_how_to_mend_it() {
     ] {
         let launch = within(&repo, shell("true")).with(|work| {
             let base = base.to_owned();
-            work.workspace = Some(GitWorkspace { repo: path, base, branch: BRANCH.to_owned() });
+            work.workspace =
+                Some(GitWorkspace { repo: path, base, branch: BRANCH.to_owned(), into: None });
         });
         let error = rig.fail(launch);
         assert_eq!(error.class, ErrorClass::Logic, "{}", error.message);
@@ -321,4 +323,69 @@ fn its_log_is_its_own() {
     let ended = rig.run(launch);
     let written = Written::of(&rig.log(ticket, ended.log.as_ref()));
     assert_eq!((written.text(), ended.started), ("out\n".to_owned(), true));
+}
+
+#[test]
+fn the_repository_is_told_by_its_one_path_however_it_is_named() {
+    let rig = Rig::new();
+    let (repo, other) = (Repo::new(&rig), Repo::named(&rig, "another"));
+    let below = repo.path.join("sub");
+    std::fs::create_dir(&below).unwrap();
+    let linked = rig.path("linked");
+    std::os::unix::fs::symlink(&repo.path, &linked).unwrap();
+    let worktree = rig.path("worktree");
+    repo.git(&["worktree", "add", "--quiet", "--detach", worktree.to_str().unwrap()]);
+    let told = |path: &Path| {
+        let launch = shell("true").with(|work| {
+            let (repo, base) = (path.to_str().unwrap().to_owned(), "main".to_owned());
+            let (branch, into) = (BRANCH.to_owned(), Some("main".to_owned()));
+            work.workspace = Some(GitWorkspace { repo, base, branch, into });
+        });
+        let launch = Launch { ticket: ticket(), ..launch };
+        let lands = *rig.run(launch).lands.expect("it is told");
+        assert_eq!(lands.into.as_deref(), Some("main"));
+        lands.repository
+    };
+    let one = told(&repo.path);
+    let up_and_down = below.join("..").join(".");
+    for path in [&below, &linked, &worktree, &up_and_down, &repo.path.join(".git")] {
+        assert_eq!(told(path), one, "{}", path.display());
+    }
+    assert_ne!(told(&other.path), one);
+}
+
+#[test]
+fn what_is_committed_on_no_branch_is_kept_when_its_worktree_goes() {
+    let rig = Rig::new();
+    let repo = Repo::new(&rig);
+    let lines = [
+        "git checkout -q --detach; echo q > q; git add q; git commit -qm detached",
+        // In the middle of a rebase.
+        "echo 1 > q; git add q; git commit -qm first; echo 2 > r; git add r; git commit -qm second; \
+         GIT_SEQUENCE_EDITOR='echo break >' git rebase -q -i HEAD~2; \
+         git commit -q --allow-empty -m between",
+    ];
+    for (line, subject) in lines.into_iter().zip(["detached", "between"]) {
+        let launch = within(&repo, shell(line));
+        let ticket = launch.ticket;
+        let error = failure(rig.run(launch));
+        assert!(error.message.contains("has left its worktree on no branch"), "{}", error.message);
+        rig.executor.settle(ticket);
+        until("its worktree to be removed", || rig.files_in("worktrees").is_empty());
+        let kept =
+            repo.git(&["for-each-ref", "--format=%(contents:subject)", "refs/mainspring/kept"]);
+        assert!(kept.lines().any(|kept| kept == subject), "{kept}");
+        assert_eq!(repo.worktrees(), 1);
+    }
+    // What some branch holds need not be.
+    let launch = within(&repo, shell("git checkout -q --detach main"));
+    let ticket = launch.ticket;
+    let before = repo.git(&["for-each-ref", "refs/mainspring/kept"]);
+    failure(rig.run(launch));
+    rig.executor.settle(ticket);
+    until("its worktree to be removed", || rig.files_in("worktrees").is_empty());
+    assert_eq!(
+        repo.git(&["for-each-ref", "refs/mainspring/kept"]).lines().count(),
+        before.lines().count() + 1
+    );
 }

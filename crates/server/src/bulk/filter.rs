@@ -3,14 +3,16 @@
 use crate::app::{App, now};
 use crate::problem::{Code, Problem};
 use crate::routes::rerun::RerunVersion;
-use crate::routes::runs::{label, labels_schema, moment};
+use crate::routes::runs::{labels, labels_schema, moment};
 use mainspring_core::ids::RunId;
 use mainspring_core::kernel::row::{RunHead, RunProgress, RunStatus};
 use mainspring_core::time::Timestamp;
 use mainspring_store::RunsQuery;
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{Array, SchemaType, Type};
 
 /// Runs that are read at a time.
 const PAGE: usize = 1_000;
@@ -68,8 +70,15 @@ pub struct FilterBody {
     pub until: Option<String>,
     /// Only runs with all of these labels, each as `key=value`.
     #[serde(default)]
-    #[schema(schema_with = labels_schema)]
+    #[schema(schema_with = maybe_labels_schema)]
     pub label: Option<Vec<String>>,
+}
+
+/// Like whatever else is left out, it may be null.
+fn maybe_labels_schema() -> Array {
+    let mut labels = labels_schema();
+    labels.schema_type = SchemaType::from_iter([Type::Array, Type::Null]);
+    labels
 }
 
 /// What to do, to which runs.
@@ -130,8 +139,7 @@ impl BulkBody {
             text.as_deref().map(|text| moment(field, text)).transpose().map_err(asked)
         };
         let statuses = filter.status.as_deref().unwrap_or(self.action.applies_to());
-        let labels =
-            filter.label.iter().flatten().map(|pair| label(pair)).collect::<Result<_, _>>();
+        let labels = labels(filter.label.as_deref().unwrap_or_default());
         Ok(RunsQuery {
             statuses: statuses.to_vec(),
             workflow: filter.workflow.clone(),
@@ -151,7 +159,15 @@ pub struct Meant {
     /// Those accepted before this moment.
     pub until: Timestamp,
     pub ids: Vec<RunId>,
+    /// Children of others that are meant: their turn comes when those are through.
+    pub below: Vec<RunId>,
     pub first: Vec<(RunHead, RunProgress)>,
+}
+
+impl Meant {
+    pub fn count(&self) -> u64 {
+        (self.ids.len() + self.below.len()) as u64
+    }
 }
 
 /// So many are shown before anything is done.
@@ -162,15 +178,17 @@ impl App {
         let until = now();
         let mut query = body.query(until)?;
         let until = query.until.unwrap_or(until);
-        let mut meant = Meant { until, ids: Vec::new(), first: Vec::new() };
+        let mut meant = Meant { until, ids: Vec::new(), below: Vec::new(), first: Vec::new() };
+        let mut parents: BTreeMap<RunId, RunId> = BTreeMap::new();
         loop {
             let page = self.store.runs(query.clone()).await?;
-            let Some((last, _)) = page.last() else { return Ok(meant) };
+            let Some((last, _)) = page.last() else { break };
             query.after = Some((last.created_at, last.id));
             let is_last = page.len() < PAGE;
             let page: Vec<_> =
                 page.into_iter().filter(|(head, _)| body.action.takes(head)).collect();
             meant.ids.extend(page.iter().map(|(head, _)| head.id));
+            parents.extend(page.iter().filter_map(|(it, _)| Some((it.id, it.parent_run()?))));
             if meant.ids.len() > RUNS_MAX {
                 let detail = format!("filter: more than {RUNS_MAX} runs are meant; narrow it");
                 return Err(Problem::new(Code::BadBody, detail));
@@ -178,8 +196,54 @@ impl App {
             let more = SHOWN.saturating_sub(meant.first.len());
             meant.first.extend(page.into_iter().take(more));
             if is_last {
-                return Ok(meant);
+                break;
             }
         }
+        self.part_kin(&mut meant, parents, body.action).await?;
+        Ok(meant)
+    }
+
+    /// What is done to a run is done to its children: to do it to them as well, before or beside
+    /// it, would come to something else by chance. Only what a person paused by itself has to be
+    /// resumed by itself, after its parent.
+    async fn part_kin(
+        &self,
+        meant: &mut Meant,
+        mut parents: BTreeMap<RunId, RunId>,
+        action: Action,
+    ) -> Result<(), Problem> {
+        let all: BTreeSet<RunId> = meant.ids.iter().copied().collect();
+        let mut below: BTreeMap<RunId, usize> = BTreeMap::new();
+        for run in parents.keys().copied().collect::<Vec<_>>() {
+            let (mut at, mut depth, mut is_below) = (run, 0, false);
+            while let Some(parent) = self.parent(at, &mut parents).await? {
+                is_below |= all.contains(&parent);
+                (at, depth) = (parent, depth + 1);
+            }
+            below.extend(is_below.then_some((run, depth)));
+        }
+        meant.ids.retain(|run| !below.contains_key(run));
+        if action == Action::Resume {
+            // Parents before their children.
+            meant.below = below.keys().copied().collect();
+            meant.below.sort_by_key(|run| below[run]);
+        } else {
+            meant.first.retain(|(head, _)| !below.contains_key(&head.id));
+        }
+        Ok(())
+    }
+
+    /// Looked up once.
+    async fn parent(
+        &self,
+        run: RunId,
+        known: &mut BTreeMap<RunId, RunId>,
+    ) -> Result<Option<RunId>, Problem> {
+        if let Some(parent) = known.get(&run) {
+            return Ok(Some(*parent));
+        }
+        let parent = self.store.outline(run).await?.and_then(|stored| stored.head.parent_run());
+        known.extend(parent.map(|parent| (run, parent)));
+        Ok(parent)
     }
 }

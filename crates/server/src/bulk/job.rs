@@ -1,6 +1,6 @@
 //! A request at work, and all that are remembered.
 
-use super::filter::{Action, BulkBody};
+use super::filter::{Action, BulkBody, Meant};
 use super::item::Outcome;
 use crate::app::{App, now};
 use crate::auth::who::Who;
@@ -10,6 +10,7 @@ use mainspring_core::time::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
 use utoipa::ToSchema;
 
 /// Orders of one request under way: others have to get a word in.
@@ -18,6 +19,8 @@ const AT_ONCE: usize = 4;
 const AT_WORK_MAX: usize = 8;
 /// Requests that are remembered, those that are over included.
 const REMEMBERED_MAX: usize = 100;
+/// The code of what does not apply to a run as it is.
+const RUN_STATE: &str = "run_state";
 /// Problems that are told one by one; the rest are counted.
 const TOLD_MAX: usize = 20;
 
@@ -59,46 +62,31 @@ pub struct Bulk {
     pub who: Who,
     pub body: BulkBody,
     key: Option<BulkKey>,
-    progress: Mutex<BulkView>,
+    progress: watch::Sender<BulkView>,
 }
 
 impl Bulk {
     pub fn view(&self) -> BulkView {
-        self.progress().clone()
+        self.progress.borrow().clone()
     }
 
-    fn progress(&self) -> MutexGuard<'_, BulkView> {
-        // Each change of it is one call.
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    /// For whoever looks on.
+    pub fn watch(&self) -> watch::Receiver<BulkView> {
+        self.progress.subscribe()
+    }
+
+    fn is_over(&self) -> bool {
+        self.progress.borrow().finished_at.is_some()
     }
 
     fn note(&self, run: RunId, outcome: Outcome) {
-        let mut progress = self.progress();
-        let problem = match outcome {
-            Outcome::Done => {
-                progress.done += 1;
-                return;
-            }
-            Outcome::Left => return,
-            Outcome::Refused(problem) => {
-                progress.refused += 1;
-                problem
-            }
-            Outcome::Failed(problem) => {
-                progress.failed += 1;
-                problem
-            }
-        };
-        *progress.reasons.entry(problem.code).or_default() += 1;
-        if progress.problems.len() < TOLD_MAX {
-            let Problem { code, detail, .. } = problem;
-            progress.problems.push(BulkProblem { run, code, detail });
-        }
+        self.progress.send_modify(|progress| progress.note(run, outcome));
     }
 
-    /// A few at a time, until none is left or the server ends.
-    async fn work(self: Arc<Self>, app: App, runs: Vec<RunId>) {
-        let queue = Arc::new(Mutex::new(runs.into_iter()));
+    /// A few at a time, until none is left or the server ends; then their children, one after the
+    /// other.
+    async fn work(self: Arc<Self>, app: App, meant: Meant) {
+        let queue = Arc::new(Mutex::new(meant.ids.into_iter()));
         let hands: Vec<_> = (0..AT_ONCE)
             .map(|_| tokio::spawn(hand(Arc::clone(&self), app.clone(), Arc::clone(&queue))))
             .collect();
@@ -106,8 +94,45 @@ impl Bulk {
         for hand in hands {
             is_whole &= hand.await.unwrap_or(false);
         }
+        for run in meant.below {
+            if !is_whole {
+                return;
+            }
+            let outcome = match self.carry_out(&app, run).await {
+                // It was done with its parent.
+                Outcome::Refused(problem) if problem.code == RUN_STATE => Outcome::Done,
+                outcome => outcome,
+            };
+            is_whole &= !matches!(outcome, Outcome::Left);
+            self.note(run, outcome);
+        }
         if is_whole {
-            self.progress().finished_at = Some(now());
+            self.progress.send_modify(|progress| progress.finished_at = Some(now()));
+        }
+    }
+}
+
+impl BulkView {
+    fn note(&mut self, run: RunId, outcome: Outcome) {
+        let problem = match outcome {
+            Outcome::Done => {
+                self.done += 1;
+                return;
+            }
+            Outcome::Left => return,
+            Outcome::Refused(problem) => {
+                self.refused += 1;
+                problem
+            }
+            Outcome::Failed(problem) => {
+                self.failed += 1;
+                problem
+            }
+        };
+        *self.reasons.entry(problem.code).or_default() += 1;
+        if self.problems.len() < TOLD_MAX {
+            let Problem { code, detail, .. } = problem;
+            self.problems.push(BulkProblem { run, code, detail });
         }
     }
 }
@@ -171,13 +196,12 @@ impl Bulks {
         if first.is_some() {
             return Ok(first);
         }
-        let is_over = |bulk: &Bulk| bulk.progress().finished_at.is_some();
-        if all.values().filter(|bulk| !is_over(bulk)).count() >= AT_WORK_MAX {
+        if all.values().filter(|bulk| !bulk.is_over()).count() >= AT_WORK_MAX {
             let detail = format!("{AT_WORK_MAX} such requests are at work: wait for one to end");
             return Err(Problem::new(Code::Busy, detail));
         }
         // Ids begin with their time.
-        let oldest = all.iter().find(|(_, bulk)| is_over(bulk)).map(|(id, _)| id.clone());
+        let oldest = all.iter().find(|(_, bulk)| bulk.is_over()).map(|(id, _)| id.clone());
         if let Some(oldest) = oldest.filter(|_| all.len() >= REMEMBERED_MAX) {
             all.remove(&oldest);
         }
@@ -192,13 +216,13 @@ impl App {
         &self,
         (who, key): (Who, Option<BulkKey>),
         body: BulkBody,
-        runs: Vec<RunId>,
+        meant: Meant,
     ) -> Result<Arc<Bulk>, Problem> {
         let id = crate::auth::secret::id(now()).to_string();
         let progress = BulkView {
             id: id.clone(),
             action: body.action,
-            matched: runs.len() as u64,
+            matched: meant.count(),
             done: 0,
             refused: 0,
             failed: 0,
@@ -207,12 +231,12 @@ impl App {
             started_at: now(),
             finished_at: None,
         };
-        let bulk = Arc::new(Bulk { id, who, body, key, progress: Mutex::new(progress) });
+        let bulk = Arc::new(Bulk { id, who, body, key, progress: watch::Sender::new(progress) });
         if let Some(first) = self.bulks.add(&bulk)? {
             return Ok(first);
         }
         let (app, at_work) = (self.clone(), Arc::clone(&bulk));
-        tokio::spawn(at_work.work(app, runs));
+        tokio::spawn(at_work.work(app, meant));
         Ok(bulk)
     }
 }

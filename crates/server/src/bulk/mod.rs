@@ -12,5 +12,6 @@
 pub mod filter;
 pub mod item;
 pub mod job;
+pub mod told;
 
 pub use job::{Bulk, Bulks};

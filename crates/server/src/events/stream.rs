@@ -20,7 +20,7 @@ use std::time::Duration;
 use utoipa::{IntoParams, ToSchema};
 
 /// At most ten times a second.
-const PAUSE: Duration = Duration::from_millis(100);
+pub const PAUSE: Duration = Duration::from_millis(100);
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 

@@ -1,13 +1,14 @@
 //! `/approvals` and the decisions on them. The list comes from rows: it is the same on every
 //! server, whoever owns the runs.
 
+use super::once::Asked;
 use super::page::{Page, limit};
 use crate::app::App;
 use crate::auth::who::{Operator, Viewer, Who};
-use crate::change::Held;
 use crate::cursor;
-use crate::extract::{Body, Path, Query};
+use crate::extract::{Path, Query};
 use crate::find::{IndexQuery, run_id};
+use crate::idempotency::IdempotencyKeyHeader;
 use crate::problem::{Code, Problem};
 use axum::Json;
 use axum::extract::State;
@@ -17,7 +18,7 @@ use mainspring_core::limits::APPROVAL_COMMENT_BYTES_MAX;
 use mainspring_core::time::Timestamp;
 use mainspring_core::view::awaits::Awaits;
 use mainspring_core::view::shapes::TaskView;
-use mainspring_core::world::input::{Command, Input, Named, Order, Ruling};
+use mainspring_core::world::input::{Named, Order, Ruling};
 use mainspring_store::StoredApproval;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -121,7 +122,7 @@ async fn view(app: &App, approval: StoredApproval) -> Result<ApprovalView, Probl
 
 /// Approves what waits for it: a task, an instance, or every instance of a fan-out that waits.
 #[utoipa::path(post, path = "/runs/{id}/tasks/{name}/approve", operation_id = "approveTask", tag = "tasks",
-    params(("id" = RunId, Path), ("name" = String, Path), IndexQuery),
+    params(("id" = RunId, Path), ("name" = String, Path), IndexQuery, IdempotencyKeyHeader),
     request_body = DecisionBody,
     responses((status = 200, body = TaskView)))]
 pub async fn approve(
@@ -129,15 +130,15 @@ pub async fn approve(
     Operator(who): Operator,
     Path((id, task)): Path<(String, Arc<str>)>,
     Query(IndexQuery { index }): Query<IndexQuery>,
-    body: Body,
+    asked: Asked,
 ) -> Result<Json<TaskView>, Problem> {
-    let ruling = ruling(Verdict::Approved, &who, &body)?;
-    rule(&app, &who, (&id, Named { task, index }), ruling).await
+    let ruling = ruling(Verdict::Approved, &who, &asked)?;
+    rule((&app, &who), &asked, (&id, Named { task, index }), ruling).await
 }
 
 /// Rejects what waits for an approval.
 #[utoipa::path(post, path = "/runs/{id}/tasks/{name}/reject", operation_id = "rejectTask", tag = "tasks",
-    params(("id" = RunId, Path), ("name" = String, Path), IndexQuery),
+    params(("id" = RunId, Path), ("name" = String, Path), IndexQuery, IdempotencyKeyHeader),
     request_body = DecisionBody,
     responses((status = 200, body = TaskView)))]
 pub async fn reject(
@@ -145,14 +146,14 @@ pub async fn reject(
     Operator(who): Operator,
     Path((id, task)): Path<(String, Arc<str>)>,
     Query(IndexQuery { index }): Query<IndexQuery>,
-    body: Body,
+    asked: Asked,
 ) -> Result<Json<TaskView>, Problem> {
-    let ruling = ruling(Verdict::Rejected, &who, &body)?;
-    rule(&app, &who, (&id, Named { task, index }), ruling).await
+    let ruling = ruling(Verdict::Rejected, &who, &asked)?;
+    rule((&app, &who), &asked, (&id, Named { task, index }), ruling).await
 }
 
-fn ruling(verdict: Verdict, who: &Who, body: &Body) -> Result<Ruling, Problem> {
-    let DecisionBody { comment } = body.json()?;
+fn ruling(verdict: Verdict, who: &Who, asked: &Asked) -> Result<Ruling, Problem> {
+    let DecisionBody { comment } = asked.body.json()?;
     if comment.as_ref().is_some_and(|comment| comment.len() > APPROVAL_COMMENT_BYTES_MAX) {
         let detail = format!("comment: at most {APPROVAL_COMMENT_BYTES_MAX} bytes");
         return Err(Problem::new(Code::BadBody, detail));
@@ -161,8 +162,8 @@ fn ruling(verdict: Verdict, who: &Who, body: &Body) -> Result<Ruling, Problem> {
 }
 
 async fn rule(
-    app: &App,
-    who: &Who,
+    (app, who): (&App, &Who),
+    asked: &Asked,
     (run, named): (&str, Named),
     ruling: Ruling,
 ) -> Result<Json<TaskView>, Problem> {
@@ -173,10 +174,8 @@ async fn rule(
     let run = run_id(run)?;
     let Named { task, index } = named.clone();
     let which = index.map(|index| format!("[{index}]")).unwrap_or_default();
-    let record = who.record(action, format!("run {run} task {task}{which}"));
-    let order = Order::Rule(named, ruling);
-    let command = Command { run, order, by: who.name.to_string() };
-    app.submit(record, Input::Command(command), Held::default()).await?;
+    let target = format!("run {run} task {task}{which}");
+    asked.order((app, who), (action, target), (run, Order::Rule(named, ruling))).await?;
     let found = app.found(run).await?;
     // Its group may have gone back since: then there is only that to show.
     let named = found.named(&task, index).or_else(|_| found.named(&task, None))?;

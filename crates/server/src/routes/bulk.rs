@@ -4,8 +4,10 @@ use crate::app::App;
 use crate::auth::who::{Operator, Viewer};
 use crate::bulk::filter::BulkBody;
 use crate::bulk::job::BulkView;
+use crate::bulk::told::follow;
 use crate::config::Scope;
-use crate::extract::{Body, Path};
+use crate::events::stream::Heard;
+use crate::extract::{Body, Path, Query};
 use crate::idempotency::{IdempotencyKeyHeader, read};
 use crate::problem::{Code, Problem};
 use axum::Json;
@@ -14,9 +16,9 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use mainspring_core::time::Timestamp;
 use mainspring_core::view::shapes::{RunView, run_view};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 /// What would be done.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -45,7 +47,7 @@ pub async fn start(
     if asked.dry_run {
         let meant = app.meant(&asked).await?;
         let first = meant.first.iter().map(|(head, progress)| run_view(head, progress)).collect();
-        let (matched, until) = (meant.ids.len() as u64, meant.until);
+        let (matched, until) = (meant.count(), meant.until);
         return Ok(Json(BulkPreview { matched, first, until }).into_response());
     }
     if let Scope::OneRun(run) = app.config.scope {
@@ -58,20 +60,34 @@ pub async fn start(
         Some(bulk) => bulk,
         None => {
             let meant = app.meant(&asked).await?;
-            app.begin_bulk((who, key), asked, meant.ids)?
+            app.begin_bulk((who, key), asked, meant)?
         }
     };
     Ok((StatusCode::ACCEPTED, Json(bulk.view())).into_response())
 }
 
+#[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct BulkQuery {
+    /// `true`: as server-sent events, until it is over.
+    follow: Option<bool>,
+}
+
 /// Shows how far a request on many runs has come. It is known for as long as the server lives.
 #[utoipa::path(get, path = "/runs/bulk/{bulk}", operation_id = "getBulk", tag = "runs",
-    params(("bulk" = String, Path, description = "`id` of the answer to the request")),
-    responses((status = 200, body = BulkView)))]
+    params(("bulk" = String, Path, description = "`id` of the answer to the request"), BulkQuery),
+    responses((status = 200, description = "how far it is, or events `progress`",
+        content((BulkView = "application/json"), (Heard = "text/event-stream")))))]
 pub async fn get(
     State(app): State<App>,
-    Viewer(_): Viewer,
+    Viewer(who): Viewer,
     Path(id): Path<String>,
-) -> Result<Json<BulkView>, Problem> {
-    Ok(Json(app.bulks.get(&id)?.view()))
+    Query(query): Query<BulkQuery>,
+) -> Result<Response, Problem> {
+    let bulk = app.bulks.get(&id)?;
+    match query.follow {
+        Some(true) => Ok(follow(app, who, bulk)),
+        _ => Ok(Json(bulk.view()).into_response()),
+    }
 }

@@ -53,6 +53,10 @@ pub struct GraphTask {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     pub allow_failure: bool,
+    /// Of a run: it is not in its version, and was added since.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub added: bool,
     pub depends_on: Vec<GraphEdge>,
 }
 
@@ -78,6 +82,7 @@ impl GraphView {
             always: node.always,
             checkpoint: node.checkpoint,
             allow_failure: node.allow_failure,
+            added: false,
             depends_on: task
                 .depends_on
                 .iter()
@@ -102,7 +107,11 @@ pub async fn of_run(
 ) -> Result<Json<GraphView>, Problem> {
     let found = app.found(run_id(&id)?).await?;
     let version = (found.run.head.workflow.to_string(), found.run.head.version);
-    Ok(Json(GraphView::of(&found.definition, version)))
+    let mut view = GraphView::of(&found.definition, version);
+    for task in view.tasks.iter_mut().skip(found.version.definition.tasks.len()) {
+        task.added = true;
+    }
+    Ok(Json(view))
 }
 
 /// Shows a version's tasks and what they wait for. That of a run is there for as long as the run,

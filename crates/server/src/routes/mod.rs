@@ -9,6 +9,7 @@ pub mod explain;
 mod graph;
 pub mod runs;
 pub mod trigger;
+mod once;
 pub mod orders;
 pub mod rerun;
 pub mod add;

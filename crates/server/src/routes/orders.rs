@@ -1,17 +1,18 @@
 //! Orders about a run or a task: cancel, pause, resume, retry. Each is answered once it is
 //! durable, with the run or task as it stands then.
 
+use super::once::Asked;
 use crate::app::App;
 use crate::auth::who::{Operator, Who};
-use crate::change::Held;
-use crate::extract::{Body, Path, Query};
+use crate::extract::{Path, Query};
 use crate::find::{IndexQuery, run_id};
+use crate::idempotency::IdempotencyKeyHeader;
 use crate::problem::{Code, Problem};
 use axum::Json;
 use axum::extract::State;
 use mainspring_core::ids::RunId;
 use mainspring_core::view::shapes::{RunView, TaskView};
-use mainspring_core::world::input::{Command, Input, Named, Order, Verb};
+use mainspring_core::world::input::{Named, Order, Verb};
 use serde::Deserialize;
 use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
@@ -50,22 +51,21 @@ pub struct RetryBody {
 }
 
 /// No order takes a body but a retry.
-fn empty(body: &Body) -> Result<(), Problem> {
+fn empty(asked: &Asked) -> Result<(), Problem> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Nothing {}
-    body.json::<Nothing>().map(drop)
+    asked.body.json::<Nothing>().map(drop)
 }
 
 async fn order_run(
     app: &App,
     who: &Who,
+    asked: &Asked,
     (action, run): (&'static str, RunId),
     order: Order,
 ) -> Result<Json<RunView>, Problem> {
-    let record = who.record(action, format!("run {run}"));
-    let command = Command { run, order, by: who.name.to_string() };
-    app.submit(record, Input::Command(command), Held::default()).await?;
+    asked.order((app, who), (action, format!("run {run}")), (run, order)).await?;
     Ok(Json(app.found(run).await?.show().0))
 }
 
@@ -78,14 +78,13 @@ struct TaskOrder<'a> {
 }
 
 impl TaskOrder<'_> {
-    async fn submit(self, app: &App, who: &Who) -> Result<Json<TaskView>, Problem> {
+    async fn submit(self, app: &App, who: &Who, asked: &Asked) -> Result<Json<TaskView>, Problem> {
         let Self { action, run, named, verb } = self;
         let run = run_id(run)?;
         let Named { task, index } = named.clone();
         let which = index.map(|index| format!("[{index}]")).unwrap_or_default();
-        let record = who.record(action, format!("run {run} task {task}{which}"));
-        let command = Command { run, order: Order::Task(named, verb), by: who.name.to_string() };
-        app.submit(record, Input::Command(command), Held::default()).await?;
+        let target = format!("run {run} task {task}{which}");
+        asked.order((app, who), (action, target), (run, Order::Task(named, verb))).await?;
         let found = app.found(run).await?;
         // Its group may have gone back since: then there is only that to show.
         let named = found.named(&task, index).or_else(|_| found.named(&task, None))?;
@@ -95,57 +94,61 @@ impl TaskOrder<'_> {
 
 /// Cancels a run: no new attempt starts, live ones are stopped.
 #[utoipa::path(post, path = "/runs/{id}/cancel", operation_id = "cancelRun", tag = "runs",
-    params(("id" = RunId, Path), CancelQuery),
+    params(("id" = RunId, Path), CancelQuery, IdempotencyKeyHeader),
     responses((status = 200, body = RunView)))]
 pub async fn cancel(
     State(app): State<App>,
     Operator(who): Operator,
     Path(id): Path<String>,
     Query(query): Query<CancelQuery>,
-    body: Body,
+    asked: Asked,
 ) -> Result<Json<RunView>, Problem> {
-    empty(&body)?;
+    empty(&asked)?;
     let action = if query.force == Some(true) { "run.cancel_force" } else { "run.cancel" };
-    order_run(&app, &who, (action, run_id(&id)?), Order::Run(cancel_verb(query.force))).await
+    order_run(&app, &who, &asked, (action, run_id(&id)?), Order::Run(cancel_verb(query.force)))
+        .await
 }
 
 /// Pauses a run: no new attempt starts, live ones go on.
-#[utoipa::path(post, path = "/runs/{id}/pause", operation_id = "pauseRun", tag = "runs", params(("id" = RunId, Path)),
+#[utoipa::path(post, path = "/runs/{id}/pause", operation_id = "pauseRun", tag = "runs",
+    params(("id" = RunId, Path), IdempotencyKeyHeader),
     responses((status = 200, body = RunView)))]
 pub async fn pause(
     State(app): State<App>,
     Operator(who): Operator,
     Path(id): Path<String>,
-    body: Body,
+    asked: Asked,
 ) -> Result<Json<RunView>, Problem> {
-    empty(&body)?;
-    order_run(&app, &who, ("run.pause", run_id(&id)?), Order::Run(Verb::Pause)).await
+    empty(&asked)?;
+    order_run(&app, &who, &asked, ("run.pause", run_id(&id)?), Order::Run(Verb::Pause)).await
 }
 
 /// Lifts a run's pause.
-#[utoipa::path(post, path = "/runs/{id}/resume", operation_id = "resumeRun", tag = "runs", params(("id" = RunId, Path)),
+#[utoipa::path(post, path = "/runs/{id}/resume", operation_id = "resumeRun", tag = "runs",
+    params(("id" = RunId, Path), IdempotencyKeyHeader),
     responses((status = 200, body = RunView)))]
 pub async fn resume(
     State(app): State<App>,
     Operator(who): Operator,
     Path(id): Path<String>,
-    body: Body,
+    asked: Asked,
 ) -> Result<Json<RunView>, Problem> {
-    empty(&body)?;
-    order_run(&app, &who, ("run.resume", run_id(&id)?), Order::Run(Verb::Resume)).await
+    empty(&asked)?;
+    order_run(&app, &who, &asked, ("run.resume", run_id(&id)?), Order::Run(Verb::Resume)).await
 }
 
 /// Opens a failed or cancelled run again: what failed or was cancelled runs again.
-#[utoipa::path(post, path = "/runs/{id}/retry", operation_id = "retryRun", tag = "runs", params(("id" = RunId, Path)),
+#[utoipa::path(post, path = "/runs/{id}/retry", operation_id = "retryRun", tag = "runs",
+    params(("id" = RunId, Path), IdempotencyKeyHeader),
     request_body = RetryBody,
     responses((status = 200, body = RunView)))]
 pub async fn retry(
     State(app): State<App>,
     Operator(who): Operator,
     Path(id): Path<String>,
-    body: Body,
+    asked: Asked,
 ) -> Result<Json<RunView>, Problem> {
-    let body: RetryBody = body.json()?;
+    let body: RetryBody = asked.body.json()?;
     let order = match body.tasks {
         None => Order::Run(Verb::Retry),
         Some(tasks) if tasks.is_empty() => {
@@ -153,70 +156,70 @@ pub async fn retry(
         }
         Some(tasks) => Order::RetryTasks(tasks),
     };
-    order_run(&app, &who, ("run.retry", run_id(&id)?), order).await
+    order_run(&app, &who, &asked, ("run.retry", run_id(&id)?), order).await
 }
 
 /// Cancels a task and those below it that have not begun, or one instance of a fan-out.
 #[utoipa::path(post, path = "/runs/{id}/tasks/{name}/cancel", operation_id = "cancelTask", tag = "tasks",
-    params(("id" = RunId, Path), ("name" = String, Path), CancelTaskQuery),
+    params(("id" = RunId, Path), ("name" = String, Path), CancelTaskQuery, IdempotencyKeyHeader),
     responses((status = 200, body = TaskView)))]
 pub async fn cancel_task(
     State(app): State<App>,
     Operator(who): Operator,
     Path((id, task)): Path<(String, Arc<str>)>,
     Query(CancelTaskQuery { index, force }): Query<CancelTaskQuery>,
-    body: Body,
+    asked: Asked,
 ) -> Result<Json<TaskView>, Problem> {
-    empty(&body)?;
+    empty(&asked)?;
     let action = if force == Some(true) { "task.cancel_force" } else { "task.cancel" };
     let (named, verb) = (Named { task, index }, cancel_verb(force));
-    TaskOrder { action, run: &id, named, verb }.submit(&app, &who).await
+    TaskOrder { action, run: &id, named, verb }.submit(&app, &who, &asked).await
 }
 
 /// Holds a task or an instance; a live attempt of it is stopped, uncounted.
 #[utoipa::path(post, path = "/runs/{id}/tasks/{name}/pause", operation_id = "pauseTask", tag = "tasks",
-    params(("id" = RunId, Path), ("name" = String, Path), IndexQuery),
+    params(("id" = RunId, Path), ("name" = String, Path), IndexQuery, IdempotencyKeyHeader),
     responses((status = 200, body = TaskView)))]
 pub async fn pause_task(
     State(app): State<App>,
     Operator(who): Operator,
     Path((id, task)): Path<(String, Arc<str>)>,
     Query(IndexQuery { index }): Query<IndexQuery>,
-    body: Body,
+    asked: Asked,
 ) -> Result<Json<TaskView>, Problem> {
-    empty(&body)?;
+    empty(&asked)?;
     let (action, named) = ("task.pause", Named { task, index });
-    TaskOrder { action, run: &id, named, verb: Verb::Pause }.submit(&app, &who).await
+    TaskOrder { action, run: &id, named, verb: Verb::Pause }.submit(&app, &who, &asked).await
 }
 
 /// Lifts the hold of a task or an instance.
 #[utoipa::path(post, path = "/runs/{id}/tasks/{name}/resume", operation_id = "resumeTask", tag = "tasks",
-    params(("id" = RunId, Path), ("name" = String, Path), IndexQuery),
+    params(("id" = RunId, Path), ("name" = String, Path), IndexQuery, IdempotencyKeyHeader),
     responses((status = 200, body = TaskView)))]
 pub async fn resume_task(
     State(app): State<App>,
     Operator(who): Operator,
     Path((id, task)): Path<(String, Arc<str>)>,
     Query(IndexQuery { index }): Query<IndexQuery>,
-    body: Body,
+    asked: Asked,
 ) -> Result<Json<TaskView>, Problem> {
-    empty(&body)?;
+    empty(&asked)?;
     let (action, named) = ("task.resume", Named { task, index });
-    TaskOrder { action, run: &id, named, verb: Verb::Resume }.submit(&app, &who).await
+    TaskOrder { action, run: &id, named, verb: Verb::Resume }.submit(&app, &who, &asked).await
 }
 
 /// Runs a failed or cancelled task or instance again, and what follows from it.
 #[utoipa::path(post, path = "/runs/{id}/tasks/{name}/retry", operation_id = "retryTask", tag = "tasks",
-    params(("id" = RunId, Path), ("name" = String, Path), IndexQuery),
+    params(("id" = RunId, Path), ("name" = String, Path), IndexQuery, IdempotencyKeyHeader),
     responses((status = 200, body = TaskView)))]
 pub async fn retry_task(
     State(app): State<App>,
     Operator(who): Operator,
     Path((id, task)): Path<(String, Arc<str>)>,
     Query(IndexQuery { index }): Query<IndexQuery>,
-    body: Body,
+    asked: Asked,
 ) -> Result<Json<TaskView>, Problem> {
-    empty(&body)?;
+    empty(&asked)?;
     let (action, named) = ("task.retry", Named { task, index });
-    TaskOrder { action, run: &id, named, verb: Verb::Retry }.submit(&app, &who).await
+    TaskOrder { action, run: &id, named, verb: Verb::Retry }.submit(&app, &who, &asked).await
 }

@@ -83,7 +83,10 @@ pub async fn again(
     let RunHead { workflow, labels, priority, workdir, .. } = former.head.clone();
     let latest = body.version == Some(RerunVersion::Latest);
     let version = if latest { app.latest(&workflow).await? } else { Arc::clone(&was) };
-    let is_same = version.row.number == was.row.number;
+    // The latest version is what was deployed: what was added to the run is no part of it, whether
+    // or not anything was deployed since.
+    let is_whole = !latest || former.progress.additions == 0;
+    let is_same = version.row.number == was.row.number && is_whole;
     let new = if is_same { Arc::clone(&definition) } else { Arc::clone(&version.definition) };
     let from = body.from.map(|name| beginning(&version, &new, &name)).transpose()?;
     let input = version.check_input(&former.head.input)?;

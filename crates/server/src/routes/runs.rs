@@ -11,6 +11,7 @@ use axum::Json;
 use axum::extract::State;
 use mainspring_core::ids::RunId;
 use mainspring_core::kernel::row::{RunHead, RunProgress, RunStatus};
+use mainspring_core::limits::LABELS_MAX;
 use mainspring_core::time::Timestamp;
 use mainspring_core::view::shapes::{RunView, run_view};
 use mainspring_store::RunsQuery;
@@ -56,7 +57,7 @@ impl ListQuery {
             workflow: self.workflow.clone(),
             since: self.since.as_deref().map(|text| moment("since", text)).transpose()?,
             until: self.until.as_deref().map(|text| moment("until", text)).transpose()?,
-            labels: self.label.iter().map(|pair| label(pair)).collect::<Result<_, _>>()?,
+            labels: labels(&self.label)?,
             parent: self.parent.as_deref().map(parent).transpose()?,
             after: self.cursor.as_deref().map(cursor::decode_run).transpose()?,
             limit,
@@ -72,7 +73,7 @@ fn parent(text: &str) -> Result<RunId, Problem> {
 
 pub fn labels_schema() -> Array {
     let label = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[^=]+="));
-    ArrayBuilder::new().items(label).min_items(Some(1)).build()
+    ArrayBuilder::new().items(label).min_items(Some(1)).max_items(Some(LABELS_MAX)).build()
 }
 
 fn statuses(given: &[String]) -> Result<Vec<RunStatus>, Problem> {
@@ -94,7 +95,16 @@ pub fn moment(field: &str, text: &str) -> Result<Timestamp, Problem> {
     })
 }
 
-pub fn label(pair: &str) -> Result<(String, String), Problem> {
+/// No run has more of them than this.
+pub fn labels(pairs: &[String]) -> Result<Vec<(String, String)>, Problem> {
+    if pairs.len() > LABELS_MAX {
+        let detail = format!("label: at most {LABELS_MAX}, as many as a run can have");
+        return Err(Problem::new(Code::BadQuery, detail));
+    }
+    pairs.iter().map(|pair| label(pair)).collect()
+}
+
+fn label(pair: &str) -> Result<(String, String), Problem> {
     match pair.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err(Problem::new(Code::BadQuery, format!("label: '{pair}' is not `key=value`"))),

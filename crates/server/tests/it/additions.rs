@@ -55,6 +55,9 @@ async fn added_tasks_run_and_are_shown_like_all_others() {
     let graph = rig.get(&format!("{run}/graph")).await.json();
     assert_eq!(names(&graph["tasks"]), ["a", "b", "c", "ok", "d"]);
     assert_eq!(graph["tasks"][4]["depends_on"][0]["task"], "ok");
+    let added: Vec<bool> =
+        graph["tasks"].as_array().unwrap().iter().map(|it| it["added"] == true).collect();
+    assert_eq!(added, [false, false, true, true, true], "and which were not there from the start");
     let version = rig.get("/workflows/w/versions/1/graph").await.json();
     assert_eq!(names(&version["tasks"]), ["a", "b"], "the version is as it was");
     for task in ["a", "c", "b"] {

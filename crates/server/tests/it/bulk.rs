@@ -80,6 +80,70 @@ async fn every_action_is_carried_out_on_what_the_filter_names() {
 }
 
 #[tokio::test]
+async fn its_progress_is_told_to_the_end() {
+    let rig = Rig::new().await;
+    begin(&rig, 30).await;
+    let body = json!({"action": "cancel", "filter": {"workflow": "p"}});
+    let begun = rig.post("/runs/bulk", &body.to_string()).await.json();
+    let path = format!("/runs/bulk/{}?follow=true", begun["id"].as_str().unwrap());
+    // It ends by itself, or this would wait for ever.
+    let told = rig.get(&path).await;
+    assert_eq!(told.headers["content-type"], "text/event-stream");
+    let last = told.text.lines().rev().find_map(|line| line.strip_prefix("data: ")).unwrap();
+    let last: Value = serde_json::from_str(last).unwrap();
+    assert_eq!((&last["matched"], &last["done"]), (&30.into(), &30.into()), "{last}");
+    assert!(last["finished_at"].is_string(), "{last}");
+    let once_more = rig.get(&path).await.text;
+    assert_eq!(once_more.matches("event: progress").count(), 1, "{once_more}");
+    assert_eq!(rig.get("/runs/bulk/nobody?follow=true").await.code(), "bulk_not_found");
+}
+
+#[tokio::test]
+async fn children_go_with_their_parents() {
+    let rig = Rig::new().await;
+    rig.deploy("name: low\ntasks: {w: {wait: {signal: go}}}\n").await;
+    rig.deploy("name: mid\ntasks: {k: {workflow: low}}\n").await;
+    rig.deploy("name: top\ntasks: {k: {workflow: mid}}\n").await;
+    for _ in 0..3 {
+        assert!(rig.post("/workflows/top/runs", "{}").await.status.is_success());
+    }
+    while count(&rig, "workflow=low&status=running").await < 3 {
+        tokio::task::yield_now().await;
+    }
+    let of = |action: &str| json!({"action": action, "all": true});
+    let lows = rig.get("/runs?workflow=low").await.json();
+    let one = lows["items"][0]["id"].as_str().unwrap();
+    assert_eq!(rig.post(&format!("/runs/{one}/pause"), "").await.status, StatusCode::OK);
+    let paused = done(&rig, &of("pause")).await;
+    assert_eq!((&paused["matched"], &paused["done"]), (&3.into(), &3.into()), "{paused}");
+    assert_eq!(count(&rig, "status=paused").await, 9);
+    // What somebody had paused by itself is resumed as well: it was asked for.
+    let resumed = done(&rig, &of("resume")).await;
+    assert_eq!((&resumed["matched"], &resumed["done"]), (&9.into(), &9.into()), "{resumed}");
+    assert_eq!(count(&rig, "status=running").await, 9);
+    let cancelled = done(&rig, &of("cancel")).await;
+    assert_eq!((&cancelled["done"], &cancelled["refused"]), (&3.into(), &0.into()), "{cancelled}");
+    assert_eq!(count(&rig, "status=cancelled").await, 9);
+    let mid = rig.get("/runs?workflow=mid").await.json();
+    let path = format!("/runs/{}/tasks/k", mid["items"][0]["id"].as_str().unwrap());
+    assert_eq!(rig.get(&path).await.json()["reason"], "run_cancelled");
+    // Alone they are meant by themselves.
+    let filter = json!({"action": "cancel", "filter": {"workflow": "low"}});
+    assert_eq!(done(&rig, &filter).await["matched"], 0);
+}
+
+#[tokio::test]
+async fn no_more_labels_are_asked_for_than_a_run_can_have() {
+    let rig = Rig::new().await;
+    let labels = vec!["a=b"; 65];
+    let body = json!({"action": "cancel", "filter": {"label": labels}, "dry_run": true});
+    assert_eq!(rig.post("/runs/bulk", &body.to_string()).await.code(), "bad_body");
+    let query = vec!["label=a=b"; 65].join("&");
+    assert_eq!(rig.get(&format!("/runs?{query}")).await.code(), "bad_query");
+    assert_eq!(rig.get(&format!("/runs?{}", &query[10..])).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
 async fn what_cannot_be_meant_is_refused() {
     let rig = Rig::new().await;
     let bad = [

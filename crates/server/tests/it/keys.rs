@@ -67,6 +67,50 @@ async fn the_same_deploy_gets_the_same_answer_whatever_was_deployed_since() {
 }
 
 #[tokio::test]
+async fn an_order_under_one_key_is_carried_out_once_and_answered_alike() {
+    let (rig, _hand) = Rig::at_work().await;
+    rig.deploy("name: w\ntasks:\n  a: {run: x}\n  b: {approval: {message: go}}\n").await;
+    let run = rig.post("/workflows/w/runs", "{}").await.json();
+    let path = format!("/runs/{}", run["id"].as_str().unwrap());
+    let ask = async |key: &str, order: &str, body: &'static str| {
+        let headers = [("idempotency-key", key)];
+        rig.ask(request(Method::POST, &format!("{path}/{order}"), &headers, body)).await
+    };
+    while rig.get(&format!("{path}/tasks/b")).await.json()["status"] != "waiting" {
+        tokio::task::yield_now().await;
+    }
+    // Each of them does not apply a second time.
+    let orders = [
+        "tasks/b/pause",
+        "tasks/b/resume",
+        "tasks/b/approve",
+        "pause",
+        "resume",
+        "tasks/a/cancel?force=true",
+        "tasks/a/retry",
+        "cancel",
+    ];
+    for (no, order) in orders.into_iter().enumerate() {
+        let key = format!("k{no}");
+        let first = ask(&key, order, "").await;
+        assert_eq!(first.status, StatusCode::OK, "{order}: {}", first.text);
+        let again = ask(&key, order, "").await;
+        assert_eq!((again.status, again.json()), (StatusCode::OK, first.json()), "{order}");
+        let other = ask(&format!("other {no}"), order, "").await;
+        assert_eq!(other.status, StatusCode::CONFLICT, "{order}: {}", other.text);
+    }
+    let reused = ask("k2", "tasks/b/approve", r#"{"comment": "x"}"#).await;
+    assert_eq!(reused.code(), "key_reused");
+    let audit = rig.get("/audit").await.json();
+    let of_orders = |item: &&serde_json::Value| {
+        let action = item["action"].as_str().unwrap();
+        action.starts_with("task.") || ["run.pause", "run.resume", "run.cancel"].contains(&action)
+    };
+    let told = audit["items"].as_array().unwrap().iter().filter(of_orders).count();
+    assert_eq!(told, orders.len(), "{audit}");
+}
+
+#[tokio::test]
 async fn a_refused_request_does_not_use_up_its_key() {
     let rig = Rig::new().await;
     assert_eq!(trigger(&rig, "k", "{}").await.code(), "workflow_not_found");

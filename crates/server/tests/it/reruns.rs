@@ -79,6 +79,35 @@ async fn the_latest_version_is_checked_first() {
 }
 
 #[tokio::test]
+async fn the_latest_version_leaves_out_what_was_added_whatever_was_deployed_since() {
+    let (rig, hand) = Rig::at_work().await;
+    rig.deploy(WORK).await;
+    let run = rig.post("/workflows/w/runs", "{}").await.json();
+    let id = run["id"].as_str().unwrap();
+    hand.started("a").await;
+    let yaml = [("content-type", "application/yaml")];
+    let added =
+        request(Method::POST, &format!("/runs/{id}/tasks"), &yaml, "tasks: {n: {noop: {}}}");
+    assert_eq!(rig.ask(added).await.status, StatusCode::CREATED);
+    for task in ["a", "b"] {
+        hand.started(task).await;
+        hand.end(task, Outcome::Success(None));
+    }
+    until(&rig, id, "success").await;
+    let rerun = async |body: &'static str| rig.post(&format!("/runs/{id}/rerun"), body).await;
+    for _ in 0..2 {
+        let from = rerun(r#"{"version": "latest", "from": "n"}"#).await;
+        assert_eq!(from.code(), "task_not_found");
+        let latest = rerun(r#"{"version": "latest", "from": "b"}"#).await.json();
+        assert_eq!(latest["tasks"]["total"], 2);
+        let copied = format!("/runs/{}/tasks/a", latest["id"].as_str().unwrap());
+        assert_eq!(rig.get(&copied).await.json()["reason"], "copied");
+        assert_eq!(rerun(r#"{"from": "n"}"#).await.json()["tasks"]["total"], 3);
+        rig.deploy(&WORK.replace("run: y", "run: z")).await;
+    }
+}
+
+#[tokio::test]
 async fn the_same_request_gets_the_same_run() {
     let rig = Rig::new().await;
     rig.deploy(NOOPS).await;

@@ -112,6 +112,7 @@ fn everything() -> Vec<Change> {
     let id = AttemptId::from_bytes([3; 16]);
     let token = TokenId::from_bytes([4; 16]);
     let large = format!("\"{}\"", "x".repeat(5_000));
+    let tried = RunProgress { signals: 1, ..progress(RunStatus::Running) };
     vec![
         Change::NewVersion(VersionRow {
             workflow: "w".into(),
@@ -130,6 +131,9 @@ fn everything() -> Vec<Change> {
         Change::NewRun(head(1, &large), progress(RunStatus::Running)),
         Change::PutRun(run, progress(RunStatus::Success)),
         Change::PutTask(run, TaskRow::new(task)),
+        Change::NewRun(head(2, "{}"), tried.clone()),
+        Change::PutRun(RunKey::new(1, 2), tried),
+        Change::PutTask(RunKey::new(1, 2), TaskRow { tries: 1, ..TaskRow::new(task) }),
         Change::NewAttempt(run, past(task, id)),
         Change::SendBackInstances(run, TaskNo(0)),
         Change::DropCache(AT),

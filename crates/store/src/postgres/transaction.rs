@@ -5,7 +5,7 @@ use super::session::{Broken, Session, Step, WRITE};
 use super::tables::runs::{self, Owned};
 use super::tables::{
     additions, approvals, attempts, audit, cache, idempotency_keys, instances, limits, logs,
-    run_drop, schedulers, signals, tasks, tokens, versions, workflows,
+    plain_runs, plain_tasks, run_drop, schedulers, signals, tasks, tokens, versions, workflows,
 };
 use crate::contract::Fence;
 use crate::grouped::Grouped;
@@ -14,7 +14,7 @@ use mainspring_core::ids::{RunKey, SchedulerId};
 use mainspring_core::kernel::cache::CacheRow;
 use mainspring_core::kernel::ledger::LedgerRow;
 use mainspring_core::kernel::limit::LimitRow;
-use mainspring_core::kernel::row::{RunHead, RunProgress, WorkflowRow};
+use mainspring_core::kernel::row::{RunHead, RunProgress, TaskRow, WorkflowRow};
 use mainspring_core::kernel::wait::ApprovalPlace;
 use mainspring_core::world::batch::Change;
 use std::collections::btree_map::Entry;
@@ -126,8 +126,12 @@ async fn send(
 struct Rows<'a> {
     workflows: Vec<&'a WorkflowRow>,
     new_runs: Vec<Owned<'a, &'a RunHead>>,
+    plain_new_runs: Vec<Owned<'a, &'a RunHead>>,
     large_inputs: Vec<&'a RunHead>,
     runs: Vec<Owned<'a, RunKey>>,
+    plain_runs: Vec<Owned<'a, RunKey>>,
+    tasks: Vec<(RunKey, &'a TaskRow)>,
+    plain_tasks: Vec<(RunKey, &'a TaskRow)>,
     taken_for_granted: BTreeSet<RunKey>,
     cache: Vec<&'a CacheRow>,
     listed: Vec<ApprovalPlace>,
@@ -139,6 +143,14 @@ struct Rows<'a> {
 impl<'a> Rows<'a> {
     fn of(grouped: &Grouped<'a>, owners: &Owners) -> Self {
         let new_runs = grouped.new_runs.iter();
+        let new_runs = new_runs.map(|(head, progress)| owners.owned(*head, progress));
+        let (plain_new_runs, new_runs) = new_runs.partition(|it| {
+            plain_runs::is_plain(it.progress) && plain_runs::has_plain_head(it.run)
+        });
+        let runs = grouped.runs.iter().map(|(run, row)| owners.owned(*run, row));
+        let (plain_runs, runs) = runs.partition(|it| plain_runs::is_plain(it.progress));
+        let tasks = grouped.tasks.iter().copied();
+        let (plain_tasks, tasks) = tasks.partition(|(_, row)| plain_tasks::is_plain(row));
         let heads = grouped.new_runs.iter().map(|(head, _)| *head);
         let approvals = |waiting: bool| {
             let those = grouped.approvals().filter(|(_, waits)| *waits == waiting);
@@ -146,9 +158,13 @@ impl<'a> Rows<'a> {
         };
         Self {
             workflows: workflows::last_words(&grouped.workflows),
-            new_runs: new_runs.map(|(head, progress)| owners.owned(*head, progress)).collect(),
+            new_runs,
+            plain_new_runs,
             large_inputs: heads.filter(|head| runs::is_large(head)).collect(),
-            runs: grouped.runs.iter().map(|(run, row)| owners.owned(*run, row)).collect(),
+            runs,
+            plain_runs,
+            tasks,
+            plain_tasks,
             taken_for_granted: grouped.runs_taken_for_granted(),
             cache: grouped.cache.values().copied().collect(),
             listed: approvals(true),
@@ -168,8 +184,12 @@ impl<'a> Rows<'a> {
         push(grouped.versions.is_empty(), none, &|| versions::insert(&grouped.versions));
         push(self.workflows.is_empty(), none, &|| workflows::put(&self.workflows));
         push(self.new_runs.is_empty(), Guard::NewRuns, &|| runs::insert(&self.new_runs));
+        let plain = &self.plain_new_runs;
+        push(plain.is_empty(), Guard::NewRuns, &|| plain_runs::insert(plain));
         push(self.large_inputs.is_empty(), none, &|| runs::insert_inputs(&self.large_inputs));
         push(self.runs.is_empty(), Guard::KnownRuns, &|| runs::put(&self.runs));
+        let plain = &self.plain_runs;
+        push(plain.is_empty(), Guard::KnownRuns, &|| plain_runs::put(plain));
         let granted = &self.taken_for_granted;
         push(granted.is_empty(), Guard::KnownRuns, &|| runs::check(granted));
         push(grouped.attempts.is_empty(), none, &|| attempts::insert(&grouped.attempts));
@@ -180,8 +200,11 @@ impl<'a> Rows<'a> {
     }
 
     fn push_rest<'s>(&'s self, grouped: &'s Grouped<'a>, steps: &mut Vec<(Guard, Step<'s>)>) {
-        if !grouped.tasks.is_empty() {
-            steps.push((Guard::None, tasks::put(&grouped.tasks)));
+        if !self.tasks.is_empty() {
+            steps.push((Guard::None, tasks::put(&self.tasks)));
+        }
+        if !self.plain_tasks.is_empty() {
+            steps.push((Guard::None, plain_tasks::put(&self.plain_tasks)));
         }
         if !grouped.logs.is_empty() {
             steps.push((Guard::None, logs::insert(&grouped.logs)));

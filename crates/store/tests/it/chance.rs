@@ -212,6 +212,7 @@ impl Chance {
             attempts: self.small(),
             numbered_from: u32::MAX,
             closed,
+            worked: self.one_in(4),
             copied: self.one_in(4),
         })
     }
@@ -246,6 +247,7 @@ impl Chance {
         Finalizer {
             fact: self.of(Fact::ALL),
             since: self.time(),
+            queue: self.maybe(Self::text).map(Into::into),
             attempt: self.maybe(|chance| LiveAttempt {
                 number: chance.small(),
                 id: attempt_id(chance.below(1_000)),
@@ -257,6 +259,7 @@ impl Chance {
             refusals: self.small(),
             refused_for: Span(self.below(1_000_000)),
             refused: self.maybe(Self::text).map(Into::into),
+            hindrances: self.small(),
             error: self.maybe(Self::error),
             cache: self.maybe(|chance| CacheNote { hash: [7; 32], ttl: Span(chance.below(9)) }),
         }

@@ -14,10 +14,14 @@ use mainspring_core::kernel::row::{Log, RunStatus};
 use mainspring_core::world::batch::Change;
 use mainspring_store::{Postgres, RunsQuery, Sqlite, Store, StoredRun};
 use std::ffi::OsStr;
+use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, Lines, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
+use tempfile::TempDir;
 
 const WRITE: &str = "MAINSPRING_STORE_TEST_WRITE";
 const READ: &str = "MAINSPRING_STORE_TEST_READ";
@@ -100,25 +104,38 @@ fn reads_without_writing() {
 pub struct Process {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
+    /// What it was started from, if that is a copy.
+    _copy: Option<TempDir>,
 }
 
 impl Process {
     pub fn writing(place: impl AsRef<OsStr>) -> Self {
         let mut command = command("child::commits_until_it_is_killed");
-        Self::start(command.env(WRITE, place))
+        Self::start(command.env(WRITE, place), None)
     }
 
-    /// A reader that is not root, for whom permissions count.
-    pub fn reading(path: &Path, set_up: impl FnOnce(&mut Command)) -> Self {
+    /// A reader for whom permissions count: they do not for root. Whoever stands in for root may
+    /// not be able to enter the checkout, and gets a copy of this program.
+    pub fn reading(path: &Path) -> Self {
         let mut command = command("child::reads_without_writing");
-        set_up(&mut command);
-        Self::start(command.env(READ, path))
+        command.env(READ, path);
+        let is_root = fs::metadata(path).unwrap().uid() == 0;
+        if !is_root {
+            return Self::start(&mut command, None);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let copy = folder.path().join("reads");
+        fs::copy(command.get_program(), &copy).unwrap();
+        let mut copied = Command::new(&copy);
+        copied.args(command.get_args()).env(READ, path).current_dir("/");
+        Self::start(copied.uid(65_534).gid(65_534), Some(folder))
     }
 
-    fn start(command: &mut Command) -> Self {
+    fn start(command: &mut Command, copy: Option<TempDir>) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        Self { child, lines }
+        Self { child, lines, _copy: copy }
     }
 
     /// What follows `word` in the next line that begins with it; None when it has ended.

@@ -8,8 +8,7 @@ use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::world::batch::Change;
 use mainspring_store::{CommitError, Fence, OpenError, ReadError, Sqlite, Store};
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::CommandExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use tempfile::TempDir;
@@ -206,15 +205,9 @@ fn whoever_reads_beside_a_writer_sees_whole_batches() {
 fn a_closed_database_is_readable_in_a_folder_that_is_not() {
     let (folder, path) = place();
     drop(begin(&path));
-    let is_root = fs::metadata(&path).unwrap().uid() == 0;
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
-    let mut process = Process::reading(&path, |command| {
-        // Permissions do not count for root.
-        if is_root {
-            command.uid(65_534).gid(65_534);
-        }
-    });
+    let mut process = Process::reading(&path);
     assert_eq!(process.next("read ").as_deref(), Some("0"));
     assert_eq!(names(folder.path()), ["db"]);
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -224,15 +217,10 @@ fn a_closed_database_is_readable_in_a_folder_that_is_not() {
 fn a_database_left_by_a_crash_is_not_read_by_half_in_such_a_folder() {
     let (folder, path) = place();
     drop(begin(&path));
-    let is_root = fs::metadata(&path).unwrap().uid() == 0;
     fs::write(folder.path().join("db-wal"), "something").unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
-    let mut process = Process::reading(&path, |command| {
-        if is_root {
-            command.uid(65_534).gid(65_534);
-        }
-    });
+    let mut process = Process::reading(&path);
     let said = process.next("refused ").expect("it says why");
     assert!(said.contains("db cannot be opened"), "{said}");
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();

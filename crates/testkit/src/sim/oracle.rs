@@ -139,7 +139,7 @@ impl<'a> Reading<'a> {
         let allowed = self.definition.task(upstream).allow_failure;
         match (when, standing) {
             (When::Started, _) if started => Met::Yes,
-            (When::Completed, _) if self.fact(upstream) == Fact::WorkerDone => Met::Yes,
+            (When::Completed, _) if self.is_done(upstream) => Met::Yes,
             (When::Finished, standing) if standing.is_settled() => Met::Yes,
             (_, Standing::Open | Standing::Running) => Met::NotYet,
             (When::Failed, Standing::Failed) => Met::Yes,
@@ -149,6 +149,14 @@ impl<'a> Reading<'a> {
             (_, Standing::Failed) => Met::Never(Standing::Blocked),
             (_, without) => Met::Never(without),
         }
+    }
+
+    /// Its work is done and has not landed. Whether a group says so rightly is looked at with its
+    /// instances.
+    fn is_done(&self, no: TaskNo) -> bool {
+        let worked = |row: &TaskRow| row.group.as_ref().is_some_and(|group| group.worked);
+        let is_open = self.fact(no) == Fact::Open;
+        self.fact(no) == Fact::WorkerDone || is_open && self.row(no).is_some_and(worked)
     }
 
     /// How a run that is over has to be shown.

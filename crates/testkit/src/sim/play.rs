@@ -16,6 +16,7 @@ use crate::sim::promises::gatekeeper::Gatekeeper;
 use crate::sim::promises::limits::Bounds;
 use crate::sim::promises::outside::check_views;
 use crate::sim::promises::record::Record;
+use crate::sim::promises::served::Served;
 use crate::sim::scenario::Scenario;
 use crate::sim::sketches::{random_library, wide_library};
 use crate::sim::store::{Fate, FaultyStore};
@@ -130,6 +131,7 @@ pub(super) struct Play {
     pub limits: Vec<LimitSetting>,
     pub bounds: Bounds,
     pub gatekeeper: Gatekeeper,
+    pub served: Served,
     /// How far the clock was set back in all.
     pub back: Span,
     pub library: Library,
@@ -181,6 +183,7 @@ impl Play {
             limits,
             bounds: Bounds::default(),
             gatekeeper: Gatekeeper::default(),
+            served: Served::default(),
             back: Span::ZERO,
             library,
             store: FaultyStore::default(),

@@ -34,6 +34,7 @@ promises! {
     StandsOnEnds = "stands-on-ends", "what ran because something ended goes back with it";
     Limits = "limits", "limits are never exceeded: nothing starts beyond one, whenever it was changed";
     Rates = "rates", "no more starts than a rate allows are in any time of its length, across restarts";
+    Served = "served", "of those that wait for the same permits the more urgent go first, and runs take turns";
     ActiveRuns = "active-runs", "no more runs are active than their workflow and their group allow";
     InTurn = "in-turn", "pending runs are let in by their priority, then by their age";
     Gone = "gone", "when the state says that it is over, the work is gone, unless it was given up by force";

@@ -217,6 +217,7 @@ impl Play {
         check_begun(model, &self.executors)?;
         check_versions(model, library)?;
         self.gatekeeper.check(model, library, &mut self.luck.tally)?;
+        self.served.check(model, library)?;
         self.added.check(model)?;
         self.bounds.check(model, library, self.back)
     }

@@ -65,6 +65,9 @@ fn possible() -> BTreeSet<Thing> {
             possible.insert(("edge", when.word(), upstream));
         }
     }
+    for (fact, event) in FINALIZERS {
+        possible.insert(("finalizer", fact.word(), event.word()));
+    }
     for (fact, event) in INSTANCES {
         possible.insert(("instance", fact.word(), event.word()));
     }
@@ -73,7 +76,7 @@ fn possible() -> BTreeSet<Thing> {
         possible.insert(("task order", what, "done"));
         possible.insert(("instance order", what, "done"));
     }
-    for what in ["skipped", "nonsense", "no list", "none", "opened"] {
+    for what in ["skipped", "nonsense", "no list", "none", "opened", "worked"] {
         possible.insert(("fan-out", what, ""));
     }
     possible.insert(("task order", "retry several", "done"));
@@ -98,10 +101,16 @@ fn possible() -> BTreeSet<Thing> {
     possible
 }
 
-/// Transitions that tasks and groups can make. Those of work that is done and has to land are not
-/// asked for: `promises/finals.rs` looks at them wherever they happen.
+/// Transitions that tasks and groups can make.
 const TRANSITIONS: &[(Fact, Event)] = &[
     (Fact::None, Event::Parked),
+    (Fact::Delayed, Event::Parked),
+    (Fact::Waiting, Event::PutOff),
+    (Fact::Dispatched, Event::WorkDone),
+    (Fact::Running, Event::WorkDone),
+    (Fact::WorkerDone, Event::Succeeded),
+    (Fact::WorkerDone, Event::FailedForGood),
+    (Fact::WorkerDone, Event::Cancelled),
     (Fact::Waiting, Event::Succeeded),
     (Fact::Waiting, Event::FailedForGood),
     (Fact::Waiting, Event::Cancelled),
@@ -136,8 +145,32 @@ const TRANSITIONS: &[(Fact, Event)] = &[
     (Fact::Cancelled, Event::Retried),
 ];
 
+/// Those of what lands work.
+const FINALIZERS: &[(Fact, Event)] = &[
+    (Fact::None, Event::Dispatched),
+    (Fact::None, Event::Cancelled),
+    (Fact::Delayed, Event::Dispatched),
+    (Fact::Delayed, Event::Cancelled),
+    (Fact::Dispatched, Event::Started),
+    (Fact::Dispatched, Event::StartRefused),
+    (Fact::Dispatched, Event::PutOff),
+    (Fact::Dispatched, Event::Succeeded),
+    (Fact::Dispatched, Event::FailedForGood),
+    (Fact::Dispatched, Event::Cancelled),
+    (Fact::Running, Event::PutOff),
+    (Fact::Running, Event::Succeeded),
+    (Fact::Running, Event::FailedForGood),
+    (Fact::Running, Event::Cancelled),
+];
+
 /// Those that instances can make.
 const INSTANCES: &[(Fact, Event)] = &[
+    (Fact::Waiting, Event::PutOff),
+    (Fact::Dispatched, Event::WorkDone),
+    (Fact::Running, Event::WorkDone),
+    (Fact::WorkerDone, Event::Succeeded),
+    (Fact::WorkerDone, Event::FailedForGood),
+    (Fact::WorkerDone, Event::Cancelled),
     (Fact::None, Event::Parked),
     (Fact::Delayed, Event::Parked),
     (Fact::Waiting, Event::Succeeded),
@@ -173,8 +206,9 @@ const MOMENTS: &[&str] = &[
     "end while stopping",
 ];
 
-/// Every code but `not_owned`, `workflow_active` and `too_many_signals`: one scheduler owns
-/// everything here, nobody deletes a workflow, and nobody has that much to say.
+/// Every code but `not_owned`, `workflow_active`, `too_many_signals`, `child_run` and `held_by_parent`:
+/// one scheduler owns everything here, nobody deletes a workflow, nobody has that much to say, and
+/// hardly anybody asks a child for what only its parent can do.
 const REFUSALS: &[&str] = &[
     "group_held",
     "tier_of_workflow",

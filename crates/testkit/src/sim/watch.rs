@@ -6,6 +6,7 @@ use crate::sim::promises::anew::is_copied;
 use crate::sim::tally::Tally;
 use mainspring_core::ids::{RunKey, TaskRef};
 use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::finalizer::Finalizer;
 use mainspring_core::kernel::row::{AttemptEnd, TaskRow};
 use mainspring_core::kernel::transition::Event;
 use mainspring_core::world::World;
@@ -16,6 +17,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub struct Watch {
     facts: BTreeMap<RunKey, BTreeMap<TaskRef, Fact>>,
+    /// The same of what lands work.
+    finals: BTreeMap<(RunKey, TaskRef), Fact>,
     /// The tasks that the last retry named; none: it was of the whole run.
     retried: Option<Vec<TaskRef>>,
 }
@@ -28,6 +31,7 @@ impl Watch {
     /// Another world: what is durable is where it begins.
     pub fn forget(&mut self) {
         self.facts.clear();
+        self.finals.clear();
     }
 
     pub fn look(&mut self, world: &World, model: &Model, tally: &mut Tally) -> Check {
@@ -47,6 +51,29 @@ impl Watch {
                 }
             }
         }
+        self.look_at_finals(world, model, tally)
+    }
+
+    fn look_at_finals(&mut self, world: &World, model: &Model, tally: &mut Tally) -> Check {
+        let mut now = BTreeMap::new();
+        for run in world.runs() {
+            for row in run.all_rows() {
+                let Some(finalizer) = row.finalizer.as_deref() else { continue };
+                let place = (run.head.key, row.task);
+                let known = self.finals.get(&place).copied();
+                let was = known.unwrap_or_else(|| stored_final(run, row.task, model));
+                if was != finalizer.fact {
+                    let Some(event) = final_event(was, finalizer) else {
+                        let (was, is) = (was.word(), finalizer.word());
+                        let what = format!("the finalizer of {:?}: {was} became {is}", row.task);
+                        return Err(Promise::Transitions.broken(what));
+                    };
+                    tally.count(("finalizer", was.word(), event.word()));
+                }
+                now.insert(place, finalizer.fact);
+            }
+        }
+        self.finals = now;
         Ok(())
     }
 }
@@ -89,6 +116,32 @@ fn check_gone(run: &Run, before: &mut BTreeMap<TaskRef, Fact>, tally: &mut Tally
 fn stored(run: &Run, model: &Model) -> BTreeMap<TaskRef, Fact> {
     let rows = model.run(run.head.id).into_iter().flat_map(|run| run.tasks);
     rows.map(|row| (row.task, row.fact)).collect()
+}
+
+/// Of a finalizer that was not in memory before: it is durable, or it is new and queued.
+fn stored_final(run: &Run, task: TaskRef, model: &Model) -> Fact {
+    let rows = model.run(run.head.id).into_iter().flat_map(|run| run.tasks);
+    let row = rows.into_iter().find(|row| row.task == task);
+    let finalizer = row.and_then(|row| row.finalizer);
+    finalizer.map_or(Fact::None, |finalizer| finalizer.fact)
+}
+
+/// What happened to what lands the work of a task, if it could.
+fn final_event(was: Fact, finalizer: &Finalizer) -> Option<Event> {
+    match (was, finalizer.fact) {
+        (Fact::None | Fact::Delayed, Fact::Dispatched) => Some(Event::Dispatched),
+        (Fact::Dispatched, Fact::Running) => Some(Event::Started),
+        (Fact::Dispatched, Fact::Delayed) if finalizer.refused.is_some() => {
+            Some(Event::StartRefused)
+        }
+        (Fact::Dispatched | Fact::Running, Fact::Delayed) => Some(Event::PutOff),
+        (Fact::Dispatched | Fact::Running, Fact::Success) => Some(Event::Succeeded),
+        (Fact::Dispatched | Fact::Running, Fact::Failed) => Some(Event::FailedForGood),
+        (was, Fact::Cancelled) if !was.is_settled() => Some(Event::Cancelled),
+        // Taken back and done once more between two looks.
+        (was, Fact::None) if was.is_settled() => Some(Event::Retried),
+        _ => None,
+    }
 }
 
 /// What happened to a task, if it could.

@@ -10,7 +10,9 @@ pub fn page() -> String {
         pictures::run(),
         sentences::runs(),
         "## A task, as shown\n\nA task with one of the settled words (success, failed, cancelled, \
-         skipped, blocked)\nchanges only when a person retries it, or something above it.\n"
+         skipped, blocked)\nchanges only when a person retries it, or something above it. Of one that never \
+         began the\nstrongest cause is shown: blocked over cancelled over skipped, and the cancel of \
+         its run is\none of them.\n"
             .to_owned(),
         sentences::words(),
         "## A task, as stored\n\nOne fact is stored for a task; the other words are derived from \

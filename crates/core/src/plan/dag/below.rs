@@ -27,11 +27,16 @@ pub fn below(shape: Shape<'_>, plan: &Plan, rows: &Rows, no: TaskNo) -> BTreeMap
             let untouched = *dependent != no
                 && !plan.is_settled(rows, *dependent)
                 && !is_at_work(rows.fact(*dependent));
-            if shape.graph.edge(*edge).when == When::Finished || !untouched {
+            let when = shape.graph.edge(*edge).when;
+            if when == When::Finished || !untouched {
                 continue;
             }
             let falls = match plan.edge(*edge) {
                 EdgeState::Satisfied => Falls::ByRow,
+                // What was dispatched may still start before it is gone.
+                EdgeState::Unmet if when == When::Started && is_at_work(rows.fact(at)) => {
+                    Falls::ByRow
+                }
                 EdgeState::Unmet | EdgeState::Never(_) => Falls::ByItself,
             };
             match found.insert(*dependent, falls) {

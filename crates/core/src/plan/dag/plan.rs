@@ -88,7 +88,7 @@ impl Plan {
         let doom = self.doom[no.position()];
         Standing {
             allow_failure: shape.definition.task(no).allow_failure,
-            ..Standing::of(rows.fact(no), rows.ever_started(no), doom)
+            ..Standing::of(rows.stands_as(no), rows.ever_started(no), doom)
         }
     }
 

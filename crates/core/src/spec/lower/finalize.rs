@@ -73,11 +73,11 @@ pub fn finalize<'n>(
     let value = match action {
         Does::Program(program) => rest.around(program),
         Does::Land(landing) => {
-            let Some(workspace) = workspace else {
+            if workspace.is_none() {
                 git_merge::no_workspace(field, report);
                 return None;
-            };
-            rest.around_merge(landing, workspace)
+            }
+            rest.around_merge(landing)
         }
     };
     let mentions = [Some(mentions), workdir_mentions].into_iter().flatten().collect();
@@ -180,12 +180,11 @@ impl<'n> Rest<'n> {
         Finalize { queue: self.queue, action: FinalAction::Process(process), ..self.finalize }
     }
 
-    /// It has a queue, whoever named it.
-    fn around_merge(self, landing: Landing, workspace: &Workspace) -> Finalize {
-        let queue = self.queue.unwrap_or_else(|| git_merge::queue(workspace, &landing));
+    /// Unless it names one, its queue is known when its work is done.
+    fn around_merge(self, landing: Landing) -> Finalize {
         let Process { kill_grace, log_bytes_max, .. } = self.process;
         let landing = Landing { kill_grace, log_bytes_max, ..landing };
-        Finalize { queue: Some(queue), action: FinalAction::GitMerge(landing), ..self.finalize }
+        Finalize { queue: self.queue, action: FinalAction::GitMerge(landing), ..self.finalize }
     }
 }
 

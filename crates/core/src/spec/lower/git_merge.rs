@@ -1,7 +1,7 @@
 //! The built-in merge queue, as a finalizer.
 
 use super::super::code::Code;
-use super::super::definition::{Landing, Workspace};
+use super::super::definition::Landing;
 use super::super::format::shape::SHELL_LINE_BYTES_MAX;
 use super::super::format::{GIT_MERGE, NO_EFFECT_ON_MERGES};
 use super::super::report::Report;
@@ -12,11 +12,7 @@ use super::mention::Given;
 use super::{expect, template};
 use crate::limits::{ENV_VALUE_BYTES_MAX, KILL_GRACE_DEFAULT, LOG_BYTES_DEFAULT};
 use crate::work_git::{MergeStrategy, UpdateCheckout};
-use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
-
-/// Of the name of a queue, what of its target is shown.
-const SHOWN_BYTES_MAX: usize = 40;
 
 pub fn git_merge<'n>(
     field: Field<'n>,
@@ -56,16 +52,6 @@ fn verify(field: Field<'_>, report: &mut Report) -> Option<Arc<str>> {
         return None;
     }
     bounded("verify", line, (field.place(), SHELL_LINE_BYTES_MAX), report).map(Arc::from)
-}
-
-/// One queue for each repository and target, by what the definition calls them.
-pub fn queue(workspace: &Workspace, landing: &Landing) -> Arc<str> {
-    let (repo, into) = (workspace.repo.source(), landing.into.source());
-    let hash = Sha256::digest(format!("{repo}\0{into}").as_bytes());
-    let hash: String = hash.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    let shown: String = into.chars().take(SHOWN_BYTES_MAX).map(plain).collect();
-    format!("git.{shown}.{hash}").into()
 }
 
 /// What it lands is the branch of a workspace.

@@ -2,7 +2,6 @@
 
 use super::super::definition::{Definition, FinalAction, Finalize, Landing};
 use super::super::{Code, Context, Diagnostic, parse};
-use crate::kernel::limit::{check_name, queue_name};
 use crate::time::Span;
 use crate::work_git::{MergeStrategy, UpdateCheckout};
 
@@ -30,11 +29,9 @@ fn landing(finalize: Finalize) -> Landing {
 }
 
 #[test]
-fn a_merge_has_its_defaults_and_a_queue_of_its_own() {
+fn a_merge_has_its_defaults() {
     let finalize = finalize("git_merge: { into: main }");
-    let queue = finalize.queue.clone().expect("it has one");
-    assert!(queue.starts_with("git.main."), "{queue}");
-    assert_eq!(check_name(&queue_name(&queue)), Ok(()), "people can set it");
+    assert_eq!(finalize.queue, None, "its repository and target decide");
     let landing = landing(finalize);
     assert_eq!((landing.into.source(), landing.verify), ("main", None));
     assert_eq!(landing.strategy, MergeStrategy::Squash);
@@ -58,20 +55,6 @@ fn a_merge_says_how() {
         (MergeStrategy::Merge, UpdateCheckout::Clean)
     );
     assert_eq!(landing.kill_grace, Span::from_secs(1));
-}
-
-#[test]
-fn there_is_one_queue_for_each_repository_and_target() {
-    let queue = |repo: &str, into: &str| {
-        let task = format!(
-            "workspace: {{ git: {{ repo: {repo} }} }}, finalize: {{ git_merge: {{ into: {into} }} }}"
-        );
-        let (definition, _) = read(&task).expect("good");
-        definition.tasks[0].finalize.as_ref().and_then(|it| it.queue.clone()).expect("one")
-    };
-    assert_eq!(queue("a", "main"), queue("a", "main"));
-    let three = [queue("a", "main"), queue("b", "main"), queue("a", "next/v1")];
-    assert!(three[0] != three[1] && three[0] != three[2] && three[1] != three[2]);
 }
 
 #[test]

@@ -53,13 +53,15 @@ impl Reading<'_> {
     pub fn crowded(&self, no: TaskNo, row: &TaskRow) -> Option<Reason> {
         let group = row.group.as_deref()?;
         let limit = self.task(no).fan_out.as_ref()?.concurrency?;
-        let at_work = group.unsettled().saturating_sub(group.delayed + group.held);
+        let at_rest = group.delayed + group.held + group.worker_done;
+        let at_work = group.unsettled().saturating_sub(at_rest);
         (at_work >= limit).then_some(Reason::Concurrency { limit, at_work })
     }
 
     fn backlog(&self, no: TaskNo, group: &Group) -> Option<Reason> {
         let twice = self.task(no).fan_out.as_ref()?.concurrency.unwrap_or(0).saturating_mul(2);
-        let delayed = group.delayed + group.held;
+        // As whoever opens them counts.
+        let delayed = group.delayed + group.held + group.worker_done;
         (delayed > twice.max(GROUP_DELAYED_MAX)).then_some(Reason::Backlog { delayed })
     }
 

@@ -87,7 +87,7 @@ pub enum Reason {
     Instances { counts: BTreeMap<&'static str, u32> },
     /// So many instances of the fan-out may be at work at once.
     Concurrency { limit: u32, at_work: u32 },
-    /// Too many instances wait for another try: no more are opened.
+    /// Too many instances wait for another try, or to land: no more are opened.
     Backlog { delayed: u32 },
     /// Nothing is in the way: it is about to be handed over.
     Starting,
@@ -127,6 +127,50 @@ pub enum Reason {
     },
     /// Its work is done, and is being landed.
     Landing { attempt: u32, since: Timestamp },
+}
+
+macro_rules! kinds {
+    ($($variant:ident = $kind:literal,)*) => {
+        impl Reason {
+            /// The word that each is told apart by.
+            pub const KINDS: &[&str] = &[$($kind),*];
+
+            pub const fn kind(&self) -> &'static str {
+                match self { $(Self::$variant { .. } => $kind,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    Unattended = "unattended",
+    MaxActiveRuns = "max_active_runs",
+    ConcurrencyGroup = "concurrency_group",
+    LetIn = "let_in",
+    RunPending = "run_pending",
+    RunPaused = "run_paused",
+    RunCancelling = "run_cancelling",
+    Grace = "grace",
+    Ending = "ending",
+    Dependency = "dependency",
+    Held = "held",
+    Limit = "limit",
+    Retry = "retry",
+    StartRefused = "start_refused",
+    Time = "time",
+    Signal = "signal",
+    Approval = "approval",
+    Evaluation = "evaluation",
+    Instances = "instances",
+    Concurrency = "concurrency",
+    Backlog = "backlog",
+    Starting = "starting",
+    Dispatched = "dispatched",
+    Running = "running",
+    Stopping = "stopping",
+    Child = "child",
+    Finalizer = "finalizer",
+    Landing = "landing",
 }
 
 /// What is worked out.

@@ -93,7 +93,7 @@ impl Reason {
                 format!("{at_work} of at most {limit} instances are at work at once")
             }
             Self::Backlog { delayed } => {
-                format!("{delayed} instances wait for another try: no more are opened")
+                format!("{delayed} instances wait for another try or to land: no more are opened")
             }
             _ => String::new(),
         }

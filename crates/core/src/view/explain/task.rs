@@ -113,13 +113,13 @@ impl Reading<'_> {
         let no = row.task.no;
         let Some(finalizer) = row.finalizing() else { return Vec::new() };
         if let Some(why) = row.stopping {
-            return vec![stopping(self.task(no), row, why)];
+            return vec![stopping_to_land(self.task(no), row, why)];
         }
         if let Some(live) = finalizer.attempt.filter(|_| finalizer.fact.is_live()) {
             let since = live.started_at.unwrap_or(live.dispatched_at);
             return vec![Reason::Landing { attempt: live.number, since }];
         }
-        let queue = self.task(no).finalize.as_ref().and_then(|it| it.queue.as_deref());
+        let queue = self.task(no).finalize.as_deref().and_then(|it| finalizer.queue(it));
         let retry_at = row.until.filter(|until| *until > self.seen.now);
         let refused = finalizer.refused.as_deref().map(ToOwned::to_owned);
         let failed = finalizer.error.as_ref().map(|error| error.message.clone());
@@ -166,6 +166,21 @@ fn stopping(task: &Task, row: &TaskRow, why: Stopping) -> Reason {
         Stopping::Pause => row.hold.as_ref().map(|hold| hold.at),
         Stopping::Timeout => attempt.and_then(|it| it.started_at).map(|at| at + task.timeout),
         Stopping::StartTimeout => attempt.map(|it| it.dispatched_at + task.start_timeout),
+        Stopping::Cancel => None,
+    };
+    Reason::Stopping { why, reason: row.cancelled.map(crate::kernel::row::Cancelled::word), since }
+}
+
+/// The same of what lands its work, which has times of its own.
+fn stopping_to_land(task: &Task, row: &TaskRow, why: Stopping) -> Reason {
+    let live = row.finalizing().and_then(|finalizer| finalizer.attempt);
+    let (Some(live), Some(finalize)) = (live, task.finalize.as_deref()) else {
+        return stopping(task, row, why);
+    };
+    let since = match why {
+        Stopping::Timeout => live.started_at.map(|at| at + finalize.timeout),
+        Stopping::StartTimeout => Some(live.dispatched_at + finalize.start_timeout),
+        Stopping::Pause => row.hold.as_ref().map(|hold| hold.at),
         Stopping::Cancel => None,
     };
     Reason::Stopping { why, reason: row.cancelled.map(crate::kernel::row::Cancelled::word), since }

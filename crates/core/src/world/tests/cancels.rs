@@ -117,3 +117,14 @@ fn settled_tasks_are_immune() {
     check_said("a", "a ok; cancel", "start a; end; refused run_state");
     check_said("a", "cancel; cancel", "start a; stop a cancel; refused run_state");
 }
+
+#[test]
+fn a_start_that_is_heard_after_the_cancel_opens_nothing() {
+    let sketch = "a\nb: a/started\nc: b";
+    let cancelled = "cancelled: a=cancelled b=cancelled c=cancelled";
+    check(sketch, "cancel a; a start; a gone", cancelled);
+    check(sketch, "cancel a; a gone", cancelled);
+    check_said(sketch, "cancel a; a start; a gone", "start a; stop a cancel; end");
+    let sketch = "a fan=2\nb: a/started";
+    check(sketch, "cancel a; a/0 start; a/0 gone; a/1 gone", "cancelled: a=cancelled b=cancelled");
+}

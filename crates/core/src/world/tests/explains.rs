@@ -5,7 +5,7 @@ use crate::ids::TaskNo;
 use crate::kernel::rows::Rows;
 use crate::plan::dag::graph::Graph;
 use crate::plan::dag::plan::Shape;
-use crate::time::{Span, Timestamp};
+use crate::time::Timestamp;
 use crate::view::explain::behind::{Place, behind};
 use crate::view::explain::reason::Reason;
 use crate::view::explain::seen::{Around, Seen};
@@ -15,7 +15,7 @@ use crate::view::tiers::TierView;
 use crate::world::input::{Input, Reply, SetRate, SetTier};
 
 /// From what is stored, as anybody can read it.
-fn explained(stage: &mut Stage, attended: bool, wanted: Wanted) -> Explanation {
+pub fn explained(stage: &mut Stage, attended: bool, wanted: Wanted) -> Explanation {
     let tiers = tiers(stage);
     let (head, progress) = stage.stored.as_ref().expect("stored");
     let graph = Graph::new(&stage.definition);
@@ -29,17 +29,17 @@ fn explained(stage: &mut Stage, attended: bool, wanted: Wanted) -> Explanation {
     })
 }
 
-fn tiers(stage: &mut Stage) -> Vec<TierView> {
+pub fn tiers(stage: &mut Stage) -> Vec<TierView> {
     match stage.world.apply(stage.now, Input::Tiers, Default::default()) {
         Ok(Reply::Tiers(tiers)) => tiers,
         other => panic!("{other:?}"),
     }
 }
 
-const ALL: Wanted = Wanted::From(TaskNo(0), 100);
+pub const ALL: Wanted = Wanted::From(TaskNo(0), 100);
 
 /// One line for each reason; the run's own first.
-fn lines(told: &Explanation) -> Vec<String> {
+pub fn lines(told: &Explanation) -> Vec<String> {
     let mut lines: Vec<String> =
         told.reasons.iter().map(|it| format!("the run: {}", it.text)).collect();
     let mut add = |task: &Explained| {
@@ -67,44 +67,6 @@ fn check(sketch: &str, script: &str, expect: &[&str]) {
         .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
         .collect();
     assert_eq!(lines, expect);
-}
-
-/// One run in which something waits for each reason; what the guide shows.
-#[test]
-fn something_waits_for_each_reason() {
-    let sketch = "
-        @gpu=1
-        @api=9@1/1h
-        build
-        unit timeout=30
-        lint retries=1 delay=90
-        deploy: build
-        notify finally: build
-        train tier=gpu
-        tune tier=gpu
-        fetch tier=api
-        fetch2 tier=api
-        nap sleep=600
-        paid signal=paid within=3600
-        review approval within=86400 by=operator+ann
-        manual
-        scan
-        crops fan=6 at_once=2
-        open if: lint/started
-        clean always=300: build";
-    let mut stage = Stage::new(sketch);
-    stage.play("silence; build start; unit start; lint fail; train start; fetch start; fetch ok");
-    stage.play(
-        "pause manual; manual gone; crops/0 start; crops/0 fail; crops/1 start; crops/2 start",
-    );
-    stage.now = stage.now + Span::from_secs(30);
-    stage.settle();
-    stage.play("scan refuse");
-    let told = explained(&mut stage, true, ALL);
-    insta::assert_snapshot!(
-        "every_reason",
-        lines(&told).join("\n").replace(&stage.run.to_string(), "RUN")
-    );
 }
 
 #[test]

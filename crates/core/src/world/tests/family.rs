@@ -15,6 +15,9 @@ use crate::plan::dag::plan::Shape;
 use crate::sketch::sketch;
 use crate::spec::definition::Definition;
 use crate::time::{Span, Timestamp};
+use crate::view::explain::seen::{Around, Seen};
+use crate::view::explain::shapes::Explanation;
+use crate::view::explain::{Wanted, explain};
 use crate::view::words::words;
 use crate::work::Report;
 use crate::world::batch::{Change, Effect};
@@ -384,17 +387,37 @@ impl Family {
         self
     }
 
+    fn rows(&self, run: &StoredRun) -> Rows {
+        let mut rows = Rows::new(self.definition(run).tasks.len());
+        let plain = run.rows.values().filter(|row| row.task.index.is_none());
+        plain.for_each(|row| rows.put(row.clone()));
+        rows
+    }
+
+    /// Why the newest run of a workflow does not go on.
+    pub fn explained(&self, name: &str) -> Explanation {
+        let run = self.run(name);
+        let (definition, rows) = (self.definition(run), self.rows(run));
+        let graph = Graph::new(&definition);
+        let limits = self.world.tiers();
+        let seen = Seen {
+            shape: Shape { definition: &definition, graph: &graph },
+            head: &run.head,
+            progress: &run.progress,
+            rows: &rows,
+            around: Around { limits: Some(&limits), behind: &[] },
+            now: self.now,
+        };
+        explain(seen, Wanted::From(TaskNo(0), usize::MAX), |_| Vec::new())
+    }
+
     /// `main#1 running: a=waiting | kid#1 running: x=dispatched`, oldest first.
     pub fn shown(&self) -> String {
         let shown = self.stored.iter().map(|(key, run)| {
             let definition = self.definition(run);
             let graph = Graph::new(&definition);
             let shape = Shape { definition: &definition, graph: &graph };
-            let mut rows = Rows::new(definition.tasks.len());
-            run.rows.values().filter(|row| row.task.index.is_none()).for_each(|row| {
-                rows.put(row.clone());
-            });
-            let words = words(shape, &run.progress, &rows, self.now);
+            let words = words(shape, &run.progress, &self.rows(run), self.now);
             let tasks = definition.tasks.iter().zip(words);
             let tasks: Vec<String> =
                 tasks.map(|(task, shown)| format!("{}={}", task.name, shown.word)).collect();

@@ -123,6 +123,49 @@ fn the_tasks_own_permits_are_freed_when_its_work_is_done() {
 }
 
 #[test]
+fn what_is_in_the_way_of_a_merge_is_waited_for_without_an_end_and_without_permits() {
+    let sketch = "a final=main\nb final=main";
+    let mut stage = played(sketch, "a ok; b ok; a hindered");
+    assert_eq!(stage.shown(), "running: a=worker_done b=worker_done");
+    assert_eq!(stage.said.join("; "), "start a; start b; land a; land b", "the queue is free");
+    assert_eq!(finalizer(&stage).refused.as_deref(), Some("it is in the way"));
+    stage.play("b ok");
+    // Far beyond its start_timeout.
+    for seconds in [1, 2, 4, 8, 16, 30, 30, 300, 3_600] {
+        stage.play(&format!("wait {seconds}; a hindered"));
+        assert_eq!(stage.shown(), "running: a=worker_done b=success");
+    }
+    assert_eq!((row(&stage).attempts, stage.history.len()), (1, 1), "none of them was an attempt");
+    stage.play("wait 30; a ok");
+    assert_eq!(stage.shown(), "success: a=success b=success");
+}
+
+#[test]
+fn one_that_had_started_when_something_came_in_its_way_is_in_the_history() {
+    let sketch = "a final=main final_retries=1";
+    let stage = played(sketch, "a ok; a start; a barred; wait 1; a barred; wait 1");
+    assert_eq!(stage.shown(), "running: a=worker_done", "it waits longer each time");
+    assert_eq!(stage.history, ["a#2 finalize", "a#3 finalize"]);
+    assert_eq!((finalizer(&stage).tries, finalizer(&stage).losses), (0, 0));
+    let stage = played(sketch, "a ok; a barred; wait 1; a barred; wait 2; a ok");
+    assert_eq!(stage.shown(), "success: a=success");
+}
+
+#[test]
+fn what_waits_for_something_in_its_way_can_be_held_and_cancelled() {
+    check("a final=main", "a ok; a hindered; cancel a", "cancelled: a=cancelled");
+    check("a final=main", "a ok; cancel a; a hindered", "cancelled: a=cancelled");
+    check("a final=main", "a ok; a start; cancel; a barred", "cancelled: a=cancelled");
+    let held = "a ok; a start; pause a; a barred; wait 60";
+    check("a final=main", held, "running: a=worker_done");
+    check_said(
+        "a final=main",
+        &format!("{held}; resume a"),
+        "start a; land a; stop a pause; land a",
+    );
+}
+
+#[test]
 fn a_failed_finalizer_is_tried_again_without_its_work() {
     let sketch = "a final=main final_retries=1";
     let script = "a ok=1; a fail";
@@ -341,9 +384,12 @@ fn each_instance_of_a_group_lands_its_own_work() {
     let script = "a/0 start; a/0 ok=0; a/1 ok=1; a/2 ok=2";
     let stage = played(sketch, script);
     // At most one at work at a time; what only waits to land does not count.
-    assert_eq!(stage.said.join("; "), "start a/0; start d; land a/0; start a/1; start a/2");
+    assert_eq!(
+        stage.said.join("; "),
+        "start a/0; start d; land a/0; start a/1; start a/2; start c"
+    );
     assert_eq!((stage.group("a").worker_done, stage.group("a").unsettled()), (3, 3));
-    assert_eq!(stage.shown(), "running: a=running b=pending c=pending d=dispatched");
+    assert_eq!(stage.shown(), "running: a=running b=pending c=dispatched d=dispatched");
     let stage = played(sketch, &format!("{script}; a/0 ok; a/1 ok; a/2 ok"));
     assert_eq!(stage.output("a").as_deref(), Some("[0,1,2]"));
     assert_eq!(stage.shown(), "running: a=success b=dispatched c=dispatched d=dispatched");

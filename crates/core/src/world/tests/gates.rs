@@ -167,6 +167,24 @@ fn runs_of_a_group_wait_for_each_other_and_for_nobody_else() {
 }
 
 #[test]
+fn one_whose_own_limit_has_room_is_not_held_up_by_one_whose_limit_has_none() {
+    let mut stage = Stage::new("@group=1/queue\na");
+    let [first, second] = [(); 2].map(|()| trigger(&mut stage, 0, Some("x")).expect("accepted"));
+    let definition = Arc::new(sketch("@group=3/queue\na"));
+    let deploy = Deploy { definition, text: "more".into(), hash: [2; 32] };
+    stage.world.apply(stage.now, Input::Deploy(deploy), Default::default()).expect("deployed");
+    let [third, fourth] = [(); 2].map(|()| trigger(&mut stage, 0, Some("x")).expect("accepted"));
+    assert_eq!(status(&stage, first), Some(RunStatus::Running));
+    assert_eq!(status(&stage, second), Some(RunStatus::Pending), "at most one beside none");
+    assert_eq!(status(&stage, third), Some(RunStatus::Running), "at most three");
+    assert_eq!(status(&stage, fourth), Some(RunStatus::Running));
+    for run in [first, third, fourth] {
+        end(&mut stage, run);
+    }
+    assert_eq!(status(&stage, second), Some(RunStatus::Running));
+}
+
+#[test]
 fn a_group_that_skips_says_who_holds_it() {
     let mut stage = Stage::new("@group=1/skip\na");
     let one = trigger(&mut stage, 0, Some("x")).expect("accepted");

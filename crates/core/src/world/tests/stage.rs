@@ -493,6 +493,10 @@ pub fn report(word: &str) -> ReportKind {
             "command not found",
         )))),
         "refuse" => ReportKind::Refused("no process to be had".into()),
+        "hindered" => {
+            ReportKind::Ended(Ended::unstarted(Outcome::Hindered("it is in the way".into())))
+        }
+        "barred" => ended(Outcome::Hindered("it is in the way".into())),
         "lost" => failed(ErrorClass::WorkerLost),
         "alive" => ReportKind::Reattached(EPOCH, Reattached::Running),
         "never" => ReportKind::Reattached(EPOCH, Reattached::NeverStarted),

@@ -327,7 +327,7 @@ fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
 
 /// Encoded before they become JSON: the server looks into it, and refuses even an escaped
 /// U+0000 there.
-fn written_labels(labels: &BTreeMap<String, String>) -> String {
+pub(super) fn written_labels(labels: &BTreeMap<String, String>) -> String {
     let encoded: BTreeMap<Cow<'_, str>, Cow<'_, str>> =
         labels.iter().map(|(name, value)| (text::encode(name), text::encode(value))).collect();
     structure(&encoded)
@@ -342,7 +342,7 @@ fn read_labels(cells: &mut Cells<'_>) -> Result<BTreeMap<String, String>, Fault>
     labels.ok_or_else(|| cells.contradiction("its labels were not written by us"))
 }
 
-const fn kind_word(kind: RunKind) -> &'static str {
+pub(super) const fn kind_word(kind: RunKind) -> &'static str {
     match kind {
         RunKind::Dag => "dag",
     }

@@ -159,19 +159,19 @@ pub(in crate::postgres) fn put<'a>(rows: &'a [(RunKey, &'a TaskRow)]) -> Step<'a
     Step { sql: PUT, params }
 }
 
-fn attempt(row: &TaskRow) -> Option<&Attempt> {
+pub(super) fn attempt(row: &TaskRow) -> Option<&Attempt> {
     row.attempt.as_ref()
 }
 
 /// The end of the attempt; where there is none, that of a task that failed without one.
-fn ending(row: &TaskRow) -> Option<&'static str> {
+pub(super) fn ending(row: &TaskRow) -> Option<&'static str> {
     match &row.attempt {
         Some(attempt) => attempt.end.as_ref().map(end_word),
         None => row.error.as_ref().map(|_| "failed"),
     }
 }
 
-fn ending_detail(row: &TaskRow) -> Option<Cow<'_, str>> {
+pub(super) fn ending_detail(row: &TaskRow) -> Option<Cow<'_, str>> {
     match &row.attempt {
         Some(attempt) => attempt.end.as_ref().and_then(end_detail),
         None => row.error.as_ref().map(|error| structure(error).into()),

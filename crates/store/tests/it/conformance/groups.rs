@@ -60,6 +60,7 @@ pub fn a_group_is_read_as_it_was_written(store: &dyn Store) {
                 attempts: 9,
                 numbered_from: 3,
                 closed,
+                worked: closed.is_some(),
                 copied: closed.is_none(),
             };
             let error = closed.map(|_| Box::new(TaskError::exit(2)));

@@ -1,7 +1,9 @@
 //! What a commit cancelled: whether somebody had asked for it.
 
+use crate::sim::oracle::Met;
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::record::Turn;
+use crate::sim::promises::rows::row_of;
 use mainspring_core::ids::{TaskNo, TaskRef};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::group::Closed;
@@ -12,6 +14,7 @@ use std::collections::BTreeSet;
 
 pub fn check(turn: &Turn<'_>) -> Check {
     check_winding_down(turn)?;
+    check_below(turn)?;
     let progress = &turn.after.progress;
     if progress.cancel.is_some() || turn.run_cancel_was_asked() {
         return Ok(());
@@ -28,6 +31,45 @@ pub fn check(turn: &Turn<'_>) -> Check {
         let asked = by_child || turn.failed_fast(row.task) || was_named(turn, row.task);
         Promise::CancelReach.ensure(asked, || {
             format!("{} was cancelled and nobody had asked", turn.name(row.task))
+        })?;
+    }
+    Ok(())
+}
+
+/// What is below a task that was cancelled by its name does not begin any more: not what was ready,
+/// nor what waited or was put off. What was at work goes on.
+fn check_below(turn: &Turn<'_>) -> Check {
+    let is_cancel = |verb| matches!(verb, Verb::Cancel | Verb::ForceCancel);
+    let named = turn.orders.iter().filter(|order| is_cancel(order.verb));
+    let named: BTreeSet<TaskNo> = named
+        .filter_map(|order| order.task.filter(|task| task.index.is_none()))
+        .filter(|task| row_of(&turn.after.tasks, *task).is_some_and(is_cancelled))
+        // An order that was refused changes nothing about what was cancelled long ago.
+        .filter(|task| !turn.row_before(*task).is_some_and(is_cancelled))
+        .map(|task| task.no)
+        .collect();
+    if named.is_empty() || turn.orders.len() > named.len() {
+        return Ok(());
+    }
+    for (position, task) in turn.definition.tasks.iter().enumerate() {
+        let no = TaskNo::from_position(position);
+        let edges = task.depends_on.iter().filter(|edge| edge.when != When::Finished);
+        let is_below = edges.into_iter().any(|edge| named.contains(&edge.upstream));
+        let before = turn.row_before(TaskRef::plain(no));
+        let was_settled = before.is_some_and(|row| row.fact.is_settled());
+        if !is_below || named.contains(&no) || was_settled {
+            continue;
+        }
+        let row = turn.reading.row(no);
+        let is_open = turn.reading.dependencies(no).all(|(_, met)| met == Met::Yes);
+        let goes_on = match turn.reading.fact(no) {
+            Fact::None => is_open && !turn.reading.standing(no).is_settled(),
+            Fact::Delayed => true,
+            Fact::Waiting => row.is_some_and(|row| row.stopping.is_none()),
+            _ => false,
+        };
+        Promise::CancelReach.ensure(!goes_on, || {
+            format!("{} is below what was cancelled, and goes on: {row:?}", turn.name(no))
         })?;
     }
     Ok(())

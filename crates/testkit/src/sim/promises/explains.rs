@@ -69,7 +69,7 @@ fn check_run(run: &Run, told: &Explanation, tally: &mut Tally) -> Check {
     let key = run.head.key.0;
     let of_run = told.reasons.iter().map(|told| &told.reason);
     for reason in of_run {
-        tally.count(("explained", kind(reason), ""));
+        tally.count(("explained", reason.kind(), ""));
         let holds = match reason {
             Reason::LetIn | Reason::Ending | Reason::Unattended => false,
             Reason::Evaluation { what: Evaluated::Outputs } => {
@@ -97,7 +97,7 @@ fn check_task(run: &Run, task: &Explained, tally: &mut Tally) -> Check {
     let no = run.blueprint.definition.task_no(&task.name);
     let is_asked = run.asked.keys().any(|about| about.task() == no);
     for told in &task.reasons {
-        tally.count(("explained", kind(&told.reason), ""));
+        tally.count(("explained", told.reason.kind(), ""));
         let holds = match &told.reason {
             Reason::Starting | Reason::Evaluation { .. } => is_asked,
             Reason::Unattended => false,
@@ -106,25 +106,4 @@ fn check_task(run: &Run, task: &Explained, tally: &mut Tally) -> Check {
         Promise::Explained.ensure(holds, || format!("{}: {:?}", name(), told.reason))?;
     }
     Ok(())
-}
-
-/// Its word, so that it is counted what occurs.
-fn kind(reason: &Reason) -> &'static str {
-    match reason {
-        Reason::MaxActiveRuns(_) => "max_active_runs",
-        Reason::ConcurrencyGroup(_) => "concurrency_group",
-        Reason::RunPending => "run_pending",
-        Reason::RunPaused { .. } => "run_paused",
-        Reason::RunCancelling { .. } => "run_cancelling",
-        Reason::Grace { .. } => "grace",
-        Reason::Dependency { .. } => "dependency",
-        Reason::Held { .. } => "held",
-        Reason::Limit(_) => "limit",
-        Reason::Retry { .. } => "retry",
-        Reason::StartRefused { .. } => "start_refused",
-        Reason::Concurrency { .. } => "concurrency",
-        Reason::Stopping { .. } => "stopping",
-        Reason::Evaluation { .. } => "evaluation",
-        _ => "other",
-    }
 }

@@ -2,6 +2,7 @@
 //! of their task.
 
 use crate::sim::promise::{Check, Promise};
+use crate::sim::promises::limits::queue_of;
 use crate::sim::promises::record::Turn;
 use crate::sim::promises::rows::{LOSSES, is_failure, is_hopeless, is_loss};
 use mainspring_core::kernel::fact::Fact;
@@ -97,7 +98,7 @@ fn is_held(turn: &Turn<'_>, row: &TaskRow) -> bool {
 fn is_passed(turn: &Turn<'_>, row: &TaskRow, other: &TaskRow) -> bool {
     let place = |row: &TaskRow| {
         let task = turn.definition.task(row.task.no);
-        let queue = task.finalize.as_ref().map(|finalize| finalize.queue.clone());
+        let queue = task.finalize.as_deref().map(|finalize| queue_of(row, finalize));
         Some((queue?, -task.priority, row.finalizing()?.since))
     };
     let (Some(own), Some(its)) = (place(row), place(other)) else { return false };

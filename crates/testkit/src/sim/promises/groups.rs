@@ -26,6 +26,7 @@ pub fn check(turn: &Turn<'_>) -> Check {
         check_at_once(turn, no, fan_out)?;
         check_closed(turn, no, &instances)?;
         check_fail_fast(turn, no, fan_out)?;
+        check_worked(turn, no, (group, fan_out))?;
         check_end(turn, no, (group, fan_out))?;
     }
     check_settled(turn)
@@ -117,6 +118,20 @@ fn check_fail_fast(turn: &Turn<'_>, no: TaskNo, fan_out: &FanOut) -> Check {
             "{} failed and the others go on",
             new.map_or_else(String::new, |row| turn.name(row.task))
         )
+    })
+}
+
+/// A group says that its work is done only while that of every instance is and not all has landed.
+fn check_worked(turn: &Turn<'_>, no: TaskNo, (group, fan_out): (&Group, &FanOut)) -> Check {
+    let ignores = fan_out.failure_strategy == FailureStrategy::IgnoreErrors;
+    let is_done = |row: &TaskRow| match row.fact {
+        Fact::Success | Fact::WorkerDone => true,
+        fact => ignores && fact == Fact::Failed,
+    };
+    let all = turn.instances(no).all(is_done) && group.next == group.count;
+    let open = turn.reading.fact(no) == Fact::Open && group.closed.is_none();
+    Promise::Group.ensure(!group.worked || all && open, || {
+        format!("{} is said to be done: {group:?}", turn.name(no))
     })
 }
 

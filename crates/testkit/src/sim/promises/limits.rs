@@ -3,14 +3,15 @@
 //! A limit may be set below what is in use: then nothing starts, and nothing is stopped. So what
 //! counts is what starts: no attempt does beyond its limits as they were when its batch was taken.
 
+use crate::sim::executors::repository_of;
 use crate::sim::library::Library;
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::record::everything;
 use crate::sim::store::whole;
 use mainspring_core::ids::AttemptId;
 use mainspring_core::kernel::limit::{Bound, LimitSetting, default_bound};
-use mainspring_core::kernel::row::RunHead;
-use mainspring_core::spec::definition::{Definition, Task};
+use mainspring_core::kernel::row::{RunHead, TaskRow};
+use mainspring_core::spec::definition::{Definition, FinalAction, Finalize, Task};
 use mainspring_core::time::Span;
 use mainspring_core::world::input::{SetRate, SetTier};
 use mainspring_store::Model;
@@ -122,7 +123,7 @@ impl Bounds {
                 let is_new = self.seen.insert(attempt);
                 let task = definition.task(row.task.no);
                 let names = match row.finalizing() {
-                    Some(_) => final_names(task, &mut bounds),
+                    Some(_) => final_names(row, task, &mut bounds),
                     None => names(head, &definition, task),
                 };
                 for name in names {
@@ -167,8 +168,8 @@ fn own(head: &RunHead, definition: &Definition) -> impl Iterator<Item = (String,
 }
 
 /// What an attempt at landing counts against: one at a time in a queue, unless somebody has set it.
-fn final_names(task: &Task, bounds: &mut BTreeMap<String, Now>) -> Vec<String> {
-    let queue = task.finalize.as_ref().and_then(|finalize| finalize.queue.as_ref());
+fn final_names(row: &TaskRow, task: &Task, bounds: &mut BTreeMap<String, Now>) -> Vec<String> {
+    let queue = task.finalize.as_deref().and_then(|finalize| queue_of(row, finalize));
     let queue = queue.map(|queue| format!("queue:{queue}"));
     if let Some(name) = &queue {
         bounds.entry(name.clone()).or_insert(Now { bound: Bound::of(1), era: 0 });
@@ -177,8 +178,20 @@ fn final_names(task: &Task, bounds: &mut BTreeMap<String, Now>) -> Vec<String> {
     always.into_iter().chain(queue).collect()
 }
 
+/// Where a finalizer waits its turn: a merge with all that land on the same target of the repository
+/// in which the work was done.
+pub fn queue_of(row: &TaskRow, finalize: &Finalize) -> Option<String> {
+    let work = row.attempt.as_ref().map(|attempt| repository_of(attempt.id));
+    match (&finalize.action, work) {
+        (FinalAction::GitMerge(landing), Some(repository)) => {
+            Some(format!("{repository} {}", landing.into.source()))
+        }
+        _ => finalize.queue.as_ref().map(ToString::to_string),
+    }
+}
+
 /// What an attempt of a task counts against.
-fn names(head: &RunHead, definition: &Definition, task: &Task) -> Vec<String> {
+pub fn names(head: &RunHead, definition: &Definition, task: &Task) -> Vec<String> {
     let tier = task.tier.as_ref().map(|tier| match definition.tiers.contains_key(tier) {
         true => format!("{}/{tier}", head.workflow),
         false => tier.to_string(),

@@ -71,6 +71,10 @@ fn check_group(turn: &Turn<'_>, row: &TaskRow, tally: &mut Tally) -> Check {
     let count = row.group.as_ref().map_or(0, |group| group.count);
     match row.fact {
         Fact::Success | Fact::Failed if count > 0 => check_list(turn, row, count)?,
+        Fact::Open if row.group.as_ref().is_some_and(|group| group.worked) => {
+            check_list(turn, row, count)?;
+            tally.count(("fan-out", "worked", ""));
+        }
         _ => {}
     }
     let opened = count > 0 && row.fact != Fact::None;

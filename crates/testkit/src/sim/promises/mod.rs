@@ -11,6 +11,7 @@
 //! | `on_lost: fail` makes it at-most-once | lost-once | `rows` |
 //! | dependencies are never violated | dependencies, stands-on-ends | `starts`, `runs` |
 //! | limits are never violated, whenever they are changed | limits, rates | `limits` |
+//! | whoever waits for permits is served by priority, and runs take turns: nobody starves | served, explained | `served`, `explains` |
 //! | runs beyond `max_active_runs`, or of a full group, are pending, and let in by priority and age | active-runs, in-turn | `gatekeeper` |
 //! | when it says cancelled or timed out, the work is gone | gone | `outside` |
 //! | a commit fails only for I/O or a lost fence | storable | `store` |
@@ -86,4 +87,5 @@ pub mod acts;
 pub mod answers;
 pub mod gatekeeper;
 pub mod limits;
+pub mod served;
 pub mod outside;

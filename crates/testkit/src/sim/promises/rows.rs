@@ -67,6 +67,7 @@ fn check_shape(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let is_group = row.group.is_some();
     let puts_out = row.fact == Fact::Success
         || (is_group && row.fact == Fact::Failed)
+        || row.group.as_ref().is_some_and(|group| group.worked)
         || row.finalizer.is_some();
     ensure(row.output.is_none() || puts_out, "an output without a success")?;
     ensure(row.error.is_none() || row.fact == Fact::Failed, "an error without a failure")?;

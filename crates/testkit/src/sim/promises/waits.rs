@@ -28,6 +28,7 @@ pub fn check(turn: &Turn<'_>) -> Check {
         }
     }
     turn.after.tasks.iter().try_for_each(|row| check_taken(turn, row))?;
+    turn.after.tasks.iter().try_for_each(|row| check_once(turn, row))?;
     check_listed(turn)
 }
 
@@ -138,6 +139,22 @@ fn check_taken(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let is_new = !fired || null || taken(row) > taken(before);
     Promise::Waits.ensure(is_later && is_new, || {
         format!("{} took signal {} after {}", turn.name(row.task), taken(row), taken(before))
+    })
+}
+
+/// A decision that was made while somebody held the task stays as it is.
+fn check_once(turn: &Turn<'_>, row: &TaskRow) -> Check {
+    let decision = |row: &TaskRow| match row.awaited() {
+        Some(Awaited::Approval { decision, .. }) => decision.clone(),
+        _ => None,
+    };
+    let before = turn.row_before(row.task).filter(|before| before.fact == Fact::Waiting);
+    let Some(made) = before.and_then(decision) else { return Ok(()) };
+    let number = |row: &TaskRow| row.attempt.as_ref().map(|attempt| attempt.id);
+    let is_same = row.fact == Fact::Waiting && before.and_then(number) == number(row);
+    let stays = !is_same || decision(row).is_some_and(|now| now.at == made.at);
+    Promise::Waits.ensure(stays, || {
+        format!("{} was {} and has been decided again", turn.name(row.task), made.verdict.word())
     })
 }
 
