@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 impl World {
     /// Takes in a run that is not final: its timers are armed again, its live attempts are
-    /// offered to their executors again.
+    /// offered to their executors again. Of those that only wait the last ones stay in memory: the
+    /// next ones take the places of the others, and not of all of them at once.
     pub fn load(&mut self, now: Timestamp, snapshot: RunSnapshot) {
         assert!(!snapshot.progress.status.is_final(), "only unfinished runs are loaded");
         let key = self.take_in(snapshot);
@@ -34,8 +35,15 @@ impl World {
             self.effect(Effect::Reattach(executor, question));
         }
         self.refill(key, now);
-        self.ending.insert(key);
+        let run = self.run_mut(key);
+        let is_waiting = run.progress.counts.waiting > 0 && run.only_waits();
+        if !is_waiting {
+            self.ending.insert(key);
+        }
         self.grow_drowsy(key);
+        self.lay_down_drowsy();
+        // Nothing has changed yet, so no reading can be older than what was left to the store.
+        self.departed.clear();
     }
 
     /// Every attempt that an executor should hold.

@@ -47,6 +47,9 @@ pub(super) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
 fn query_only(conn: Connection) -> rusqlite::Result<Connection> {
     let conn = prepare(conn)?;
     conn.pragma_update(None, "query_only", true)?;
+    // Enough for the inner pages of every tree. What else was read once is in the system's cache,
+    // and a connection that rests would keep it for good.
+    conn.pragma_update(None, "cache_size", -256)?;
     Ok(conn)
 }
 
