@@ -48,6 +48,7 @@ const runLink = (id) => ({ text: shortId(id), href: to.run(id) });
 
 /** @param {import('./shapes.js').Holder} it @param {string} run the one that is looked at @returns {Piece[]} */
 function holder(it, run) {
+  if (it.task === undefined) return [`${it.workflow} `, runLink(it.run)];
   const name = `${it.task}${it.index === undefined ? '' : `[${it.index}]`}`;
   const task = { text: name, href: to.task(it.run, it.task, it.index) };
   return it.run === run ? [task] : [task, ` of ${it.workflow} `, runLink(it.run)];

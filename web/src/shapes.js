@@ -28,7 +28,8 @@
  *   awaits?: Awaits, child?: string, finalizer?: Finalizer,
  * }} Task
  *
- * @typedef {{ run: string, workflow: string, task: string, index?: number, since?: string }} Holder
+ * An attempt, or without a task a run as a whole.
+ * @typedef {{ run: string, workflow: string, task?: string, index?: number, since?: string }} Holder
  *
  * A reason has a kind, fields of its own, and a sentence.
  * @typedef {{
@@ -70,7 +71,7 @@
  * }} Approval
  *
  * @typedef {{
- *   name: string, limit: number, rate?: string, in_use: number, waiting: number, source: string,
+ *   name: string, counts: string, limit: number, rate?: string, in_use: number, waiting: number, source: string,
  *   workflow?: string, frees_at?: string, holders: Holder[], waiters: Holder[],
  * }} Tier
  */

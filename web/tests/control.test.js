@@ -12,6 +12,7 @@ let browser;
 let run;
 
 const TRAIN = `name: train
+max_active_runs: 3
 tiers: { db: { limit: 5, rate: 100/1m } }
 tasks:
   learn: { tier: gpu, parallel: 3, run: "while [ ! -e go-train ]; do sleep 0.02; done" }
@@ -39,7 +40,7 @@ for (const size of SIZES) {
     const page = await browser.page(server, size);
     for (const [name, path, texts] of [
       ['approvals', '/approvals', ['Open region 2?', '4 tasks wait for somebody', 'it is rejected in']],
-      ['tiers', '/tiers', ['2 of 2 in use, 1 waiting', 'train/db', 'at most 100/1m']],
+      ['tiers', '/tiers', ['2 of 2 in use, 1 waiting', 'train/db', 'at most 100/1m', 'max_active_runs:train', '1 of 3 active, 0 waiting']],
       ['home-asked', '/', ['Needs attention', 'Open region 2?']],
       ['run-waits', `/runs/${run}`, ['review waits for an approval:', '4 waiting']],
       ['tasks-waiting', `/runs/${run}?tab=tasks`, ['waits for the signal paid', 'sleeps, goes on in']],
@@ -142,7 +143,12 @@ test('a limit is changed while somebody waits, and a refusal of it is shown', as
   await page.getByLabel(/^Starts in any time/).fill('');
   await page.keyboard.press('Enter');
   await page.getByText('3 of 7 in use, 0 waiting', { exact: true }).waitFor();
-  assert.equal(await page.getByRole('button', { name: 'Change limit of train/db' }).count(), 0, 'a workflow has its own in its text');
+  for (const own of ['train/db', 'max_active_runs:train']) {
+    assert.equal(await page.getByRole('button', { name: `Change limit of ${own}` }).count(), 0, 'a workflow has its own in its text');
+  }
+  // A run that holds a limit leads to itself.
+  const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'max_active_runs:train' }) });
+  assert.match(await card.getByRole('link').last().getAttribute('href') ?? '', /\/runs\/[0-9a-f-]{36}$/);
   isClean(page);
   await page.context().close();
 });

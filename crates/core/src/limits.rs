@@ -123,6 +123,9 @@ pub const RATE_PER_MIN: Span = Span::from_ms(1);
 pub const ACTIVE_RUNS_MAX: u32 = 1_000_000;
 /// Who holds a limit and who waits for it is told of so many.
 pub const HOLDERS_SHOWN_MAX: usize = 100;
+/// Concurrency groups that are listed: their keys come from inputs, so that there may be one for
+/// every run.
+pub const GROUPS_SHOWN_MAX: usize = 100;
 
 /// Labels of a run, and the length of a key or value.
 /// Child runs below a root run.

@@ -285,6 +285,7 @@ fn reads_runs(input: &Input) -> bool {
         | Input::Admin(_)
         | Input::SetTier(_)
         | Input::Tiers
+        | Input::RunLimits
         | Input::Answer(_)
         | Input::Report(_) => false,
     }

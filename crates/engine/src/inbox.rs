@@ -169,6 +169,7 @@ fn is_cancel(input: &Input) -> bool {
         | Input::Admin(_)
         | Input::SetTier(_)
         | Input::Tiers
+        | Input::RunLimits
         | Input::Answer(_)
         | Input::Report(_) => false,
     }

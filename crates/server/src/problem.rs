@@ -75,7 +75,7 @@ codes! {
     ChildRun = "child_run", CONFLICT, "A child run is not retried by itself";
     HeldByParent = "held_by_parent", CONFLICT, "The run's parent holds it";
     GroupHeld = "group_held", CONFLICT, "Another run holds the concurrency group";
-    TierOfWorkflow = "tier_of_workflow", CONFLICT, "The tier is a workflow's own";
+    TierOfWorkflow = "tier_of_workflow", CONFLICT, "The limit is a workflow's own";
     LastAdmin = "last_admin", CONFLICT, "It is the last token of an admin";
     NameTaken = "name_taken", CONFLICT, "Another token has this name";
     KeyInFlight = "key_in_flight", CONFLICT, "A request with this key is under way";

@@ -23,7 +23,7 @@ export function Tiers() {
   const isBusy = (/** @type {Tier} */ tier) => tier.in_use > 0 || tier.waiting > 0;
   const busy = (tiers ?? []).filter(isBusy).sort((a, b) => b.waiting - a.waiting || b.in_use - a.in_use);
   const idle = (tiers ?? []).filter((tier) => !isBusy(tier));
-  return html`<main id="main" tabindex="-1"><div class="head"><h1>Tiers</h1><span class="spread"></span>${mayOperate() && html`<button type="button" onClick=${() => setChanging('new')}>Add a tier…</button>`}</div><p class="muted">A tier bounds how many tasks that name it run at once, over all runs. <code>total</code> and <code>executor:process</code> bound everything.</p>
+  return html`<main id="main" tabindex="-1"><div class="head"><h1>Tiers</h1><span class="spread"></span>${mayOperate() && html`<button type="button" onClick=${() => setChanging('new')}>Add a tier…</button>`}</div><p class="muted">A tier bounds how many tasks that name it run at once, over all runs. <code>total</code> and <code>executor:process</code> bound everything. <code>max_active_runs</code> and <code>concurrency_group</code> bound runs, and are in the text of a workflow.</p>
     ${loaded.problem && html`<${Trouble} problem=${loaded.problem} again=${loaded.again} />`}
     ${!tiers && !loaded.problem && html`<${Loading} />`}
     ${tiers?.length === 0 && html`<${Empty} title="There are no tiers."><p>A workflow has its own under <code>tiers:</code>; the server's are in its configuration, or added here.</p><//>`}
@@ -40,7 +40,7 @@ function TierCard({ tier, change }) {
     <div class="card-head"><h2><bdi>${shown(tier.name)}</bdi></h2>${tier.workflow && html`<span class="muted">of <a href=${to.workflow(tier.workflow)}>${shown(tier.workflow)}</a></span>`}<span class="label">from ${shown(tier.source)}</span><span class="spread"></span>
       ${canChange && html`<button type="button" onClick=${change} aria-label=${`Change limit of ${tier.name}`}>Change limit</button>`}</div>
     <div class="meter" role="meter" aria-label=${`${tier.name} in use`} aria-valuemin="0" aria-valuemax=${tier.limit} aria-valuenow=${tier.in_use}><span class=${full >= 1 ? 'tone-waiting' : 'tone-running'} style=${{ width: `${full * 100}%` }}></span></div>
-    <p><strong>${number(tier.in_use)}</strong> of ${number(tier.limit)} in use, <strong>${number(tier.waiting)}</strong> waiting${tier.rate ? `, at most ${tier.rate}` : ''}</p>
+    <p><strong>${number(tier.in_use)}</strong> of ${number(tier.limit)} ${tier.counts === 'runs' ? 'active' : 'in use'}, <strong>${number(tier.waiting)}</strong> waiting${tier.rate ? `, at most ${tier.rate}` : ''}</p>
     ${tier.holders.length + tier.waiters.length > 0 && html`<div class="columns"><${Who} title="Held by" all=${tier.holders} more=${tier.in_use} /><${Who} title="Waiting" all=${tier.waiters} more=${tier.waiting} /></div>`}
   </li>`;
 }
@@ -48,8 +48,15 @@ function TierCard({ tier, change }) {
 /** @param {{ title: string, all: any[] | undefined, more: number }} props */
 function Who({ title, all, more }) {
   if (!all?.length) return null;
-  return html`<div><h3>${title}</h3><ul class="plain">${all.slice(0, SHOWN).map((it) => html`<li key=${`${it.run} ${it.task} ${it.index}`}><a href=${to.task(it.run, it.task, it.index)}><bdi>${shown(it.task)}</bdi>${it.index === undefined ? '' : `[${it.index}]`}</a> <span class="muted">of <bdi>${shown(it.workflow)}</bdi> ${shortId(it.run)} <${Ago} at=${it.since} /></span></li>`)}</ul>
+  return html`<div><h3>${title}</h3><ul class="plain">${all.slice(0, SHOWN).map((it) => html`<${One} key=${`${it.run} ${it.task} ${it.index}`} it=${it} />`)}</ul>
     ${more > Math.min(all.length, SHOWN) && html`<p class="muted">and ${number(more - Math.min(all.length, SHOWN))} more</p>`}</div>`;
+}
+
+/** @param {{ it: import('../shapes.js').Holder }} props */
+function One({ it }) {
+  const since = html`<${Ago} at=${it.since} />`;
+  if (it.task === undefined) return html`<li><a class="mono" href=${to.run(it.run)}>${shortId(it.run)}</a> <span class="muted">of <bdi>${shown(it.workflow)}</bdi> ${since}</span></li>`;
+  return html`<li><a href=${to.task(it.run, it.task, it.index)}><bdi>${shown(it.task)}</bdi>${it.index === undefined ? '' : `[${it.index}]`}</a> <span class="muted">of <bdi>${shown(it.workflow)}</bdi> ${shortId(it.run)} ${since}</span></li>`;
 }
 
 /** @param {{ tier: Tier | 'new', close: () => void, done: () => void }} props */

@@ -5,6 +5,7 @@ use crate::fan::Fan;
 use crate::out::tame;
 use crate::time_text;
 use mainspring_core::error::TaskError;
+use mainspring_core::ids::RunId;
 use mainspring_core::json::Json;
 use mainspring_core::time::Timestamp;
 use mainspring_core::view::awaits;
@@ -315,8 +316,10 @@ pub struct Tier {
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct Holder {
+    pub run: RunId,
     pub workflow: String,
-    pub task: String,
+    /// None: the run as a whole.
+    pub task: Option<String>,
     pub index: Option<u32>,
 }
 

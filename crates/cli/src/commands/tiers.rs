@@ -50,7 +50,8 @@ async fn list(args: &TiersArgs) -> Result<Exit> {
 
 fn held_by(tier: &Tier) -> String {
     let named =
-        tier.holders.iter().take(HOLDERS_MAX).map(|Holder { workflow, task, index, .. }| {
+        tier.holders.iter().take(HOLDERS_MAX).map(|Holder { run, workflow, task, index }| {
+            let Some(task) = task else { return run.to_string() };
             let index = index.map(|index| format!("[{index}]")).unwrap_or_default();
             format!("{}.{}{index}", out::tame(workflow), out::tame(task))
         });

@@ -1,5 +1,6 @@
 //! Limits on the command line: where tiers come from, and what is said when one is missing.
 
+use crate::door::{Door, Served};
 use crate::rig::Bench;
 
 const HEAVY: &str = "\
@@ -59,4 +60,28 @@ fn a_configuration_is_shown_with_its_limits_and_where_they_came_from() {
     shown.prints("\"api\" = { limit = 5, rate = \"100/1m\" } # mainspring.toml");
     let same = bench.run(&["server", "--print-config", "--tier", "executor:process=9"]);
     same.is(2).says("they are one limit");
+}
+
+#[test]
+fn tiers_lists_limits_on_runs_with_the_runs_that_hold_them() {
+    let text = "name: w\nmax_active_runs: 1\nconcurrency_group: { key: prod }\n\
+                tasks: { a: { wait: { signal: go } } }\n";
+    let served = Served::with(Door::Address, text);
+    served.run(&["tiers"]).is(0).prints("max_active_runs:w");
+    let first = served.trigger(&[]);
+    let second = served.trigger(&[]);
+    let table = served.run(&["tiers"]);
+    table.is(0).prints("max_active_runs:w").prints("concurrency_group:prod").prints(&first);
+    let told = served.run(&["tiers", "-o", "json"]).is(0).json();
+    let items = told["items"].as_array().expect("a list").iter();
+    let on_runs: Vec<_> = items.filter(|tier| tier["counts"] == "runs").collect();
+    assert_eq!(on_runs.len(), 2, "{told}");
+    for tier in on_runs {
+        assert_eq!((&tier["in_use"], &tier["waiting"]), (&1.into(), &1.into()), "{tier}");
+        assert_eq!(tier["holders"][0]["run"], *first);
+        assert_eq!(tier["waiters"][0]["run"], *second);
+    }
+    let set = served.run(&["tiers", "set", "max_active_runs:w", "--limit", "2"]);
+    set.says("a workflow's own limit").says("deploy a version");
+    assert!(!set.status.success(), "it is refused");
 }

@@ -152,6 +152,25 @@ pub fn queue_name(queue: &str) -> String {
     format!("{QUEUE}{queue}")
 }
 
+/// What the names of limits on runs begin with.
+const ACTIVE_RUNS: &str = "max_active_runs:";
+const GROUP: &str = "concurrency_group:";
+
+/// The limit on the runs of a workflow that are active at once.
+pub fn active_name(workflow: &str) -> String {
+    format!("{ACTIVE_RUNS}{workflow}")
+}
+
+/// The limit on the runs of a concurrency group, by its key.
+pub fn group_name(key: &str) -> String {
+    format!("{GROUP}{key}")
+}
+
+/// Whether it is said by versions of a workflow, and by nobody else.
+pub fn is_of_workflow(name: &str) -> bool {
+    name.contains('/') || name.starts_with(ACTIVE_RUNS) || name.starts_with(GROUP)
+}
+
 /// What a limit is while nobody says so. Nothing gets through a tier that nobody has.
 pub fn default_bound(name: &str) -> Bound {
     Bound::of(if name.starts_with(QUEUE) { QUEUE_PERMITS_DEFAULT } else { 0 })

@@ -1,15 +1,18 @@
 //! Limits as they are shown to programs: what each allows, who holds it and who waits for it.
 
 use crate::ids::RunId;
-use crate::kernel::limit::{Bound, Source};
+use crate::kernel::limit::{Bound, Source, active_name, group_name};
 use crate::time::Timestamp;
 use serde::Serialize;
 
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TierView {
-    /// `gpu`, `total`, `executor:process`, `queue:main`; of a workflow's own, `etl/gpu`.
+    /// `gpu`, `total`, `executor:process`, `queue:main`; of a workflow's own, `etl/gpu`; on runs,
+    /// `max_active_runs:etl` and `concurrency_group:` with a key.
     pub name: String,
+    pub counts: Counted,
+    /// Of a concurrency group whose runs differ in it, what counts for the one that is next.
     pub limit: u32,
     /// Starts in any time of this length: `100/1m`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -19,7 +22,7 @@ pub struct TierView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frees_at: Option<Timestamp>,
     /// Tasks and finalizers that are ready and that this limit keeps from starting, instances one by
-    /// one.
+    /// one; or runs that are pending and that it keeps from being active.
     pub waiting: u64,
     pub source: SourceWord,
     /// Whose own it is.
@@ -27,8 +30,19 @@ pub struct TierView {
     pub workflow: Option<String>,
     /// At most 100, of the oldest runs first.
     pub holders: Vec<Holder>,
-    /// At most 100. Of a fan-out, the instance that is next.
+    /// At most 100. Of a fan-out, the instance that is next; of runs, those that come first.
     pub waiters: Vec<Waiter>,
+}
+
+/// What counts against a limit.
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counted {
+    /// Attempts that are dispatched or run.
+    Tasks,
+    /// Runs that are running, paused or cancelling.
+    Runs,
 }
 
 /// Who said what it is. What the API was told wins over the configuration.
@@ -44,26 +58,30 @@ pub enum SourceWord {
     Workflow,
 }
 
-/// A live attempt.
+/// A live attempt, or an active run.
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Holder {
     pub run: RunId,
     pub workflow: String,
-    pub task: String,
+    /// None: the run as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<u32>,
-    /// When it was dispatched.
+    /// When it was dispatched; of a run, when it was opened last.
     pub since: Timestamp,
 }
 
-/// A task that is ready.
+/// A task that is ready, or a run that is pending.
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Waiter {
     pub run: RunId,
     pub workflow: String,
-    pub task: String,
+    /// None: the run as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<u32>,
 }
@@ -78,6 +96,7 @@ impl TierView {
     pub fn idle(name: &str, bound: Bound, source: Source) -> Self {
         Self {
             name: name.to_owned(),
+            counts: Counted::Tasks,
             limit: bound.limit,
             rate: bound.rate.map(|rate| rate.to_string()),
             in_use: 0,
@@ -90,6 +109,33 @@ impl TierView {
                 Source::Workflow(_) => SourceWord::Workflow,
             },
             workflow: name.split_once('/').map(|(workflow, _)| workflow.to_owned()),
+            holders: Vec::new(),
+            waiters: Vec::new(),
+        }
+    }
+
+    /// On the runs of a workflow that are active at once, while there are none.
+    pub fn idle_active(workflow: &str, limit: u32) -> Self {
+        let workflow_name = Some(workflow.to_owned());
+        Self { workflow: workflow_name, ..Self::idle_runs(active_name(workflow), limit) }
+    }
+
+    /// On the runs of a concurrency group, which may be of several workflows.
+    pub fn idle_group(key: &str, limit: u32) -> Self {
+        Self::idle_runs(group_name(key), limit)
+    }
+
+    fn idle_runs(name: String, limit: u32) -> Self {
+        Self {
+            name,
+            counts: Counted::Runs,
+            limit,
+            rate: None,
+            in_use: 0,
+            frees_at: None,
+            waiting: 0,
+            source: SourceWord::Workflow,
+            workflow: None,
             holders: Vec::new(),
             waiters: Vec::new(),
         }

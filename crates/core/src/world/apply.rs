@@ -22,7 +22,8 @@ impl World {
             | Input::Forget(_)
             | Input::Admin(_)
             | Input::SetTier(_)
-            | Input::Tiers => Vec::new(),
+            | Input::Tiers
+            | Input::RunLimits => Vec::new(),
             Input::Deploy(deploy) => self.needs_workflow(&deploy.definition.name),
             Input::DeleteWorkflow(delete) => {
                 let mut needs = self.needs_workflow(&delete.name);
@@ -87,6 +88,7 @@ impl World {
             Input::Admin(admin) => Ok(self.administer(admin)),
             Input::SetTier(tier) => self.set_tier(now, &tier),
             Input::Tiers => Ok(Reply::Tiers(self.tiers())),
+            Input::RunLimits => Ok(Reply::Tiers(self.run_limits())),
             Input::Recorded(record, input) => {
                 let reply = self.apply(now, *input, found)?;
                 self.record(now, *record, &reply);
@@ -258,6 +260,7 @@ impl Patience {
             | Input::Admin(_)
             | Input::SetTier(_)
             | Input::Tiers
+            | Input::RunLimits
             | Input::Recorded(..) => Self::None,
         }
     }

@@ -29,6 +29,8 @@ pub struct Asleep {
     pub id: RunId,
     /// It is counted at the gate, as it was.
     pub workflow: Arc<str>,
+    /// When it was opened last.
+    pub since: Timestamp,
     /// The first of its timers.
     pub wakes_at: Option<Timestamp>,
 }
@@ -78,7 +80,8 @@ impl World {
         // The one that all its runs share, if there is one.
         let known = self.latest.get_key_value(&run.head.workflow);
         let workflow = Arc::clone(known.map_or(&run.head.workflow, |(name, _)| name));
-        self.asleep.insert(key, Asleep { id: run.head.id, workflow, wakes_at });
+        let since = run.active_since();
+        self.asleep.insert(key, Asleep { id: run.head.id, workflow, since, wakes_at });
         self.arm_asleep(key);
     }
 

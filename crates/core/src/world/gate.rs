@@ -10,6 +10,7 @@
 
 use crate::ids::RunKey;
 use crate::kernel::row::RunStatus;
+use crate::limits::GROUPS_SHOWN_MAX;
 use crate::time::Timestamp;
 use crate::world::asleep::Asleep;
 use crate::world::run::Run;
@@ -47,6 +48,11 @@ impl Lane {
             }
         }
     }
+
+    /// Of a group: those that wait although nothing else may be in their way.
+    fn kept_out(&self) -> u64 {
+        self.limits.range(..=self.active).map(|(_, waiting)| u64::from(*waiting)).sum()
+    }
 }
 
 /// Where somebody may wait.
@@ -54,6 +60,16 @@ impl Lane {
 pub enum Place {
     Workflow(Arc<str>),
     Group(Arc<str>),
+}
+
+/// How a place stands that bounds how many runs are active.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounded<'a> {
+    pub place: &'a Place,
+    pub limit: u32,
+    pub active: u32,
+    /// Runs that are pending and that this keeps out.
+    pub waiting: u64,
 }
 
 /// How a run is counted.
@@ -165,6 +181,50 @@ impl Gate {
     /// Runs of a group that are not final, oldest first.
     pub fn members(&self, group: &str) -> Vec<RunKey> {
         self.members.get(group).into_iter().flatten().map(|(_, key)| *key).collect()
+    }
+
+    /// Places that bound how many runs are active, where there are some: every workflow's, and of
+    /// the groups those that most wait for.
+    pub fn bounded(&self, runs: &BTreeMap<RunKey, Box<Run>>) -> Vec<Bounded<'_>> {
+        let mut found = Vec::new();
+        let mut groups = Vec::new();
+        for (place, lane) in &self.lanes {
+            let Place::Workflow(name) = place else {
+                groups.push((place, lane));
+                continue;
+            };
+            if let Some((_, Some(limit))) = self.max_active.get(name) {
+                let (limit, active) = (*limit, lane.active);
+                let waiting = if active < limit { 0 } else { lane.pending.len() as u64 };
+                found.push(Bounded { place, limit, active, waiting });
+            }
+        }
+        groups.sort_by_key(|(_, lane)| Reverse((lane.kept_out(), lane.active)));
+        found.extend(groups.into_iter().take(GROUPS_SHOWN_MAX).map(|(place, lane)| Bounded {
+            place,
+            limit: self.group_limit(place, lane, runs),
+            active: lane.active,
+            waiting: lane.kept_out(),
+        }));
+        found
+    }
+
+    /// Runs that share a key may differ in its limit: shown is what counts for the next one that
+    /// waits, else what the newest one has.
+    fn group_limit(&self, place: &Place, lane: &Lane, runs: &BTreeMap<RunKey, Box<Run>>) -> u32 {
+        let next = lane.pending.first().map(|(.., key)| *key);
+        let newest = match place {
+            Place::Group(group) => self.members.get(group).and_then(BTreeSet::last),
+            Place::Workflow(_) => None,
+        };
+        let run = next.or(newest.map(|(_, key)| *key)).and_then(|key| runs.get(&key));
+        run.map_or(u32::MAX, |run| run.group_limit())
+    }
+
+    /// Runs that are pending at a place, in the order in which they are let in.
+    pub fn pending(&self, place: &Place) -> impl Iterator<Item = RunKey> {
+        let lane = self.lanes.get(place);
+        lane.into_iter().flat_map(|lane| &lane.pending).map(|(.., key)| *key)
     }
 
     fn active(&self, place: &Place) -> u32 {

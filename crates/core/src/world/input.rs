@@ -34,8 +34,10 @@ pub enum Input {
     Admin(Admin),
     /// Changes a limit of the server's, or adds a tier.
     SetTier(SetTier),
-    /// Asks how limits stand.
+    /// Asks how limits stand that tasks count against.
     Tiers,
+    /// Asks how limits stand that runs count against.
+    RunLimits,
     Report(Report),
     /// To a question that this world or a former one asked.
     Answer(Answered),
@@ -333,7 +335,9 @@ pub enum Refusal {
     InstanceNotFound { task: Arc<str>, index: u32, count: u32 },
     #[error("instance {0} has not been started yet: it can only be told apart from then on")]
     NotStarted(u32),
-    #[error("'{0}' is a workflow's own tier: deploy a version of the workflow with another number")]
+    #[error(
+        "'{0}' is a workflow's own limit: deploy a version of the workflow with another number"
+    )]
     TierOfWorkflow(Arc<str>),
     #[error("there is no tier '{0}' yet: say its limit to add it")]
     TierNotFound(Arc<str>),

@@ -20,6 +20,7 @@ mod apply;
 mod accept;
 mod admit;
 mod gate;
+mod active;
 mod report;
 mod orders;
 mod always;

@@ -1,7 +1,9 @@
 //! Limits: who changes them, how they stand, and what keeps a ready task from starting.
 
 use crate::ids::{TaskNo, TaskRef};
-use crate::kernel::limit::{Bound, LimitRow, LimitSetting, Source, default_bound, is_tier};
+use crate::kernel::limit::{
+    Bound, LimitRow, LimitSetting, Source, default_bound, is_of_workflow, is_tier,
+};
 use crate::kernel::permits::{Limit, LimitId};
 use crate::kernel::row::{Counts, TaskRow};
 use crate::limits::HOLDERS_SHOWN_MAX;
@@ -21,7 +23,7 @@ impl World {
         let name = &set.name;
         let known = self.limits.find(name);
         let is_own = |limit: &Limit| matches!(limit.source, Source::Workflow(_));
-        if known.is_some_and(is_own) || name.contains('/') {
+        if known.is_some_and(is_own) || is_of_workflow(name) {
             return Err(Refusal::TierOfWorkflow(Arc::clone(name)));
         }
         // One that tasks name and nobody defines is there without a number.
@@ -78,7 +80,7 @@ impl World {
         set.map(|id| self.limits.get(*id)).filter(|limit| limit.is_full()).collect()
     }
 
-    /// How all limits stand.
+    /// How all limits stand that tasks count against.
     pub fn tiers(&self) -> Vec<TierView> {
         self.tiers_of(|_| true)
     }
@@ -149,7 +151,7 @@ fn holder(run: &Run, row: &TaskRow) -> Option<Holder> {
     Some(Holder {
         run: run.head.id,
         workflow: run.head.workflow.to_string(),
-        task: run.blueprint.definition.task(no).name.to_string(),
+        task: Some(run.blueprint.definition.task(no).name.to_string()),
         index,
         since: row.live_attempt()?.1,
     })
@@ -159,7 +161,7 @@ fn waiter(run: &Run, no: TaskNo, index: Option<u32>) -> Waiter {
     Waiter {
         run: run.head.id,
         workflow: run.head.workflow.to_string(),
-        task: run.blueprint.definition.task(no).name.to_string(),
+        task: Some(run.blueprint.definition.task(no).name.to_string()),
         index,
     }
 }

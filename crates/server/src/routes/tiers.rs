@@ -9,7 +9,7 @@ use crate::problem::{Code, Problem};
 use crate::whole::whole_or_none;
 use axum::Json;
 use axum::extract::State;
-use mainspring_core::kernel::limit::{Source, check_name, is_tier};
+use mainspring_core::kernel::limit::{Source, check_name, is_of_workflow, is_tier};
 use mainspring_core::limits::TIER_PERMITS_MAX;
 use mainspring_core::view::tiers::{SourceWord, TierView};
 use mainspring_core::world::input::{Input, Reply, SetRate, SetTier};
@@ -55,7 +55,9 @@ fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Said, D::Error> {
     Ok(Option::<String>::deserialize(deserializer)?.map_or(Said::Null, Said::Text))
 }
 
-/// Lists limits by name: the server's, and every workflow's own.
+/// Lists limits by name: the server's, every workflow's own, and those on how many runs are active.
+/// Concurrency groups are listed while runs count against them, at most 100: those that most wait
+/// for.
 #[utoipa::path(get, path = "/tiers", operation_id = "listTiers", tag = "tiers",
     responses((status = 200, body = Page<TierView>)))]
 pub async fn list(
@@ -63,6 +65,7 @@ pub async fn list(
     Viewer(_): Viewer,
 ) -> Result<Json<Page<TierView>>, Problem> {
     let mut items = app.tiers().await?;
+    items.extend(app.limits(Input::RunLimits).await?);
     items.extend(idle(&app, &items).await?);
     items.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(Json(Page { items, next_cursor: None }))
@@ -89,7 +92,7 @@ fn read(body: TierBody) -> Result<SetTier, Problem> {
     let wrong = |detail: String| Problem::new(Code::BadBody, detail);
     let TierBody { name, limit, rate } = body;
     // Whose own it is, is said by whoever knows it.
-    if !name.contains('/') {
+    if !is_of_workflow(&name) {
         check_name(&name).map_err(|why| wrong(format!("name `{name}`: {why}")))?;
     }
     if limit.is_some_and(|limit| limit > TIER_PERMITS_MAX) {
@@ -119,7 +122,7 @@ fn target(set: &SetTier) -> String {
     format!("tier {}{limit}{rate}", set.name)
 }
 
-/// Own tiers of workflows that nothing has run of since the start: the engine does not know them.
+/// What workflows say that nothing runs of: the engine does not know it, or does not tell.
 async fn idle(app: &App, known: &[TierView]) -> Result<Vec<TierView>, Problem> {
     let known: BTreeSet<&str> = known.iter().map(|tier| tier.name.as_str()).collect();
     let mut found = Vec::new();
@@ -128,12 +131,13 @@ async fn idle(app: &App, known: &[TierView]) -> Result<Vec<TierView>, Problem> {
         let rows = app.store.workflows(after.as_deref(), WORKFLOWS_AT_ONCE).await?;
         for row in &rows {
             let version = app.version(&row.name, row.latest).await?;
-            for (tier, bound) in &version.definition.tiers {
+            let tiers = version.definition.tiers.iter().map(|(tier, bound)| {
                 let name = format!("{}/{tier}", row.name);
-                if !known.contains(name.as_str()) {
-                    found.push(TierView::idle(&name, *bound, Source::Workflow(row.latest)));
-                }
-            }
+                TierView::idle(&name, *bound, Source::Workflow(row.latest))
+            });
+            let max = version.definition.max_active_runs;
+            let runs = max.map(|max| TierView::idle_active(&row.name, max));
+            found.extend(tiers.chain(runs).filter(|tier| !known.contains(tier.name.as_str())));
         }
         match rows.last() {
             Some(last) if rows.len() == WORKFLOWS_AT_ONCE => after = Some(last.name.to_string()),
@@ -143,11 +147,15 @@ async fn idle(app: &App, known: &[TierView]) -> Result<Vec<TierView>, Problem> {
 }
 
 impl App {
-    /// How the limits stand that the engine knows.
+    /// How the limits stand that the engine knows and that tasks count against.
     pub async fn tiers(&self) -> Result<Vec<TierView>, Problem> {
-        match self.engine.submit(Input::Tiers).await? {
+        self.limits(Input::Tiers).await
+    }
+
+    async fn limits(&self, asked: Input) -> Result<Vec<TierView>, Problem> {
+        match self.engine.submit(asked).await? {
             Reply::Tiers(tiers) => Ok(tiers),
-            _ => unreachable!("a question about tiers is answered by tiers"),
+            _ => unreachable!("a question about limits is answered by limits"),
         }
     }
 

@@ -173,3 +173,50 @@ async fn a_group_that_cancels_lets_the_new_run_in_when_the_old_one_is_gone() {
     let why = old["error"]["message"].as_str().unwrap();
     assert!(old["status"] == "cancelled" && why.contains("a newer run"), "{old}");
 }
+
+#[tokio::test]
+async fn limits_on_runs_are_listed_with_the_runs_that_hold_them_and_those_that_wait() {
+    let group = "concurrency_group: {key: \"k-${{ input.first }}\"}";
+    let text = format!("name: w\nmax_active_runs: 1\n{group}\n{ONE_OR_OTHER}");
+    let (rig, hand) = at_work(&text).await;
+    let idle = tier(&rig, "max_active_runs:w").await;
+    assert_eq!((&idle["limit"], &idle["in_use"]), (&json!(1), &json!(0)));
+    assert_eq!((&idle["source"], &idle["workflow"]), (&json!("workflow"), &json!("w")));
+    assert_eq!(tier(&rig, "concurrency_group:k-true").await, Value::Null, "nothing is in it");
+    let (first, _) = trigger(&rig, FIRST).await;
+    hand.started("a").await;
+    let (second, _) = trigger(&rig, FIRST).await;
+    let (first, second) = (first.trim_start_matches("/runs/"), second.trim_start_matches("/runs/"));
+    for name in ["max_active_runs:w", "concurrency_group:k-true"] {
+        let full = tier(&rig, name).await;
+        assert_eq!((&full["counts"], &full["limit"]), (&json!("runs"), &json!(1)), "{name}");
+        assert_eq!((&full["in_use"], &full["waiting"]), (&json!(1), &json!(1)), "{name}");
+        let holder = &full["holders"][0];
+        assert_eq!((&holder["run"], &holder["workflow"]), (&json!(first), &json!("w")));
+        assert!(holder["since"].is_string() && holder.get("task").is_none(), "{holder}");
+        assert_eq!(full["waiters"], json!([{"run": second, "workflow": "w"}]));
+    }
+    assert_eq!(tier(&rig, "total").await["counts"], "tasks");
+    hand.end_and_again("a", Outcome::Success(None)).await;
+    let passed_on = tier(&rig, "max_active_runs:w").await;
+    assert_eq!(
+        (&passed_on["holders"][0]["run"], &passed_on["waiting"]),
+        (&json!(second), &json!(0))
+    );
+}
+
+#[tokio::test]
+async fn a_limit_on_runs_is_changed_by_a_version_of_the_workflow_alone() {
+    let (rig, _) = at_work("name: w\nmax_active_runs: 1\ntasks: {a: {run: x}}\n").await;
+    for name in ["max_active_runs:w", "concurrency_group:any key"] {
+        let answer = put(&rig, &json!({"name": name, "limit": 9}).to_string()).await;
+        assert_eq!(
+            (answer.status, answer.code()),
+            (StatusCode::CONFLICT, "tier_of_workflow".to_owned())
+        );
+        assert!(answer.text.contains("deploy a version"), "{}", answer.text);
+    }
+    let more = rig.deploy("name: w\nmax_active_runs: 3\ntasks: {a: {run: x}}\n").await;
+    assert!(more.status.is_success(), "{}", more.text);
+    assert_eq!(tier(&rig, "max_active_runs:w").await["limit"], 3);
+}

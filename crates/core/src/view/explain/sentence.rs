@@ -137,8 +137,9 @@ fn limit(full: &FullLimit, now: Timestamp) -> String {
         return format!("{name} lets nothing start: its limit is 0");
     }
     let held = holders.iter().map(|Holder { workflow, task, index, run, .. }| {
+        let task = task.as_ref().map(|task| format!(".{task}")).unwrap_or_default();
         let index = index.map(|index| format!("[{index}]")).unwrap_or_default();
-        format!("{workflow}.{task}{index} of {run}")
+        format!("{workflow}{task}{index} of {run}")
     });
     format!("{name} is full, {in_use} of {limit} in use: {}", listed(held, *in_use))
 }

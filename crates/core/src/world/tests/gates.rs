@@ -9,7 +9,7 @@ use crate::world::input::{Command, Deploy, Input, Order, Refusal, Reply, Trigger
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-fn trigger(stage: &mut Stage, priority: i32, group: Option<&str>) -> Result<RunId, Refusal> {
+pub fn trigger(stage: &mut Stage, priority: i32, group: Option<&str>) -> Result<RunId, Refusal> {
     let trigger = Trigger {
         workflow: "sketch".into(),
         version: None,
@@ -38,11 +38,11 @@ fn settle(stage: &mut Stage) {
     stage.world.verify(stage.now).expect("the indexes are true");
 }
 
-fn status(stage: &Stage, run: RunId) -> Option<RunStatus> {
+pub fn status(stage: &Stage, run: RunId) -> Option<RunStatus> {
     stage.world.run(run).map(|run| run.progress.status)
 }
 
-fn order(stage: &mut Stage, run: RunId, verb: Verb) -> Result<Reply, Refusal> {
+pub fn order(stage: &mut Stage, run: RunId, verb: Verb) -> Result<Reply, Refusal> {
     let command = Command { run, order: Order::Run(verb), by: "ann".into() };
     let answer = stage.world.apply(stage.now, Input::Command(command), Default::default());
     settle(stage);
@@ -50,7 +50,7 @@ fn order(stage: &mut Stage, run: RunId, verb: Verb) -> Result<Reply, Refusal> {
 }
 
 /// Cancels a run by force, so that nothing of it is left.
-fn end(stage: &mut Stage, run: RunId) {
+pub fn end(stage: &mut Stage, run: RunId) {
     order(stage, run, Verb::ForceCancel).expect("cancelled");
     assert_eq!(status(stage, run), None);
 }

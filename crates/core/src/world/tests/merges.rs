@@ -40,7 +40,8 @@ fn its_name_is_the_same_for_whoever_sets_it_and_for_whoever_waits() {
     let tiers = stage.world.tiers();
     let tier = tiers.iter().find(|tier| tier.name == name).expect("it is a limit");
     assert_eq!((tier.in_use, tier.limit, tier.waiting), (1, 1, 1));
-    assert_eq!((&*tier.holders[0].task, &*tier.waiters[0].task), ("a", "b"));
+    let (holds, waits) = (tier.holders[0].task.as_deref(), tier.waiters[0].task.as_deref());
+    assert_eq!((holds, waits), (Some("a"), Some("b")));
 }
 
 #[test]

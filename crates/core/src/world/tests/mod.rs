@@ -24,6 +24,7 @@ mod permits;
 mod tiers;
 mod gates;
 mod reload;
+mod actives;
 mod versions;
 mod gathers;
 mod abandons;

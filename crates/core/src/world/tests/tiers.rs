@@ -188,12 +188,10 @@ fn a_task_that_needs_two_limits_takes_both_or_none() {
 fn holders_and_waiters_are_told_by_name() {
     let mut stage = Stage::new("@gpu=2\na tier=gpu\nb fan=5 at_once=3 tier=gpu");
     let gpu = tier(&mut stage, "sketch/gpu");
-    let holders: Vec<(&str, Option<u32>)> =
-        gpu.holders.iter().map(|it| (it.task.as_str(), it.index)).collect();
-    assert_eq!(holders, [("a", None), ("b", Some(0))]);
-    let waiters: Vec<(&str, Option<u32>)> =
-        gpu.waiters.iter().map(|it| (it.task.as_str(), it.index)).collect();
-    assert_eq!(waiters, [("b", Some(1))]);
+    let holders = gpu.holders.iter().map(|it| (it.task.as_deref(), it.index));
+    assert_eq!(holders.collect::<Vec<_>>(), [(Some("a"), None), (Some("b"), Some(0))]);
+    let waiters = gpu.waiters.iter().map(|it| (it.task.as_deref(), it.index));
+    assert_eq!(waiters.collect::<Vec<_>>(), [(Some("b"), Some(1))]);
     assert_eq!((gpu.in_use, gpu.waiting, gpu.limit), (2, 2, 2));
     assert_eq!((gpu.workflow.as_deref(), gpu.source), (Some("sketch"), SourceWord::Workflow));
     assert!(gpu.holders.iter().all(|it| it.run == stage.run && it.since == stage.now));
