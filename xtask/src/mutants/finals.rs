@@ -86,6 +86,18 @@ pub const MUTANTS: &[Mutant] = &[
         "if self.task(ticket).finalize.is_some() => {",
         "if self.task(ticket).finalize.is_some() && ticket.task.index.is_none() => {",
     )),
+    mutant("hindrance-fails", "what is in the way of a merge is no failure of it", FINALIZE, (
+        "self.finalizer_hindered(now, ticket, what)",
+        "self.finalizer_failed(now, ticket, TaskError::new(ErrorClass::Transient, what))",
+    )),
+    mutant("hindrance-has-an-end", "what is in the way of a merge is waited for without an end", FINALIZE, (
+        "self.finalizer_hindered(now, ticket, what)",
+        "self.finalizer_refused(now, ticket, what)",
+    )),
+    mutant("hindered-number-lost", "one that had started when it was hindered keeps its number", FINALIZE, (
+        "row.attempts -= u32::from(!started);",
+        "row.attempts -= 1;",
+    )),
     mutant("landing-lost-by-history", "every attempt at landing is in the history", FINALIZE, (
         "            self.draft.add(Change::NewAttempt(key, past));",
         "            drop(past);",

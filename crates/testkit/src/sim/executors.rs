@@ -9,7 +9,9 @@ use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::ids::{AttemptId, RunId, Ticket};
 use mainspring_core::json::Json;
 use mainspring_core::output::Output;
-use mainspring_core::work::{Ended, Life, Outcome, Question, Reattached, Report, ReportKind};
+use mainspring_core::work::{
+    Ended, Launch, Life, Outcome, Question, Reattached, Report, ReportKind, Work,
+};
 use mainspring_core::work_git::Lands;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,8 +32,16 @@ struct Held {
     stopping: bool,
     /// Ends only when it is stopped.
     endless: bool,
+    kind: Kind,
     /// The question that what happens next will answer: asked while it was being started.
     asked: Option<u64>,
+}
+
+/// What it is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Merge,
+    Other,
 }
 
 impl Held {
@@ -57,14 +67,20 @@ pub struct Executors {
     pub put_out: BTreeMap<AttemptId, Option<Output>>,
     /// Attempts that were not taken, over all lives.
     pub refused: BTreeSet<AttemptId>,
+    /// Merges that something was in the way of, over all lives.
+    pub hindered: BTreeSet<AttemptId>,
     /// Makes every element of every list another one.
     values: u64,
 }
 
 impl Executors {
-    pub fn start(&mut self, ticket: Ticket, run: RunId) {
-        let state = State::Starting;
-        let held = Held { ticket, run, state, stopping: false, endless: false, asked: None };
+    pub fn start(&mut self, launch: &Launch, run: RunId) {
+        let (ticket, state) = (launch.ticket, State::Starting);
+        let kind = match launch.work {
+            Work::GitMerge(_) => Kind::Merge,
+            _ => Kind::Other,
+        };
+        let held = Held { ticket, run, state, stopping: false, endless: false, kind, asked: None };
         self.held.entry(ticket.attempt).or_insert(held);
     }
 
@@ -160,6 +176,13 @@ impl Executors {
     fn begin(&mut self, luck: &mut Luck, ticket: Ticket) -> Check {
         let endless = luck.strikes(Trouble::Endless, 12);
         let held = self.held.get_mut(&ticket.attempt).expect("the caller found it");
+        if held.kind == Kind::Merge && luck.strikes(Trouble::Hindered, 2) {
+            // As one that is refused, it leaves nothing.
+            self.refused.insert(ticket.attempt);
+            self.hindered.insert(ticket.attempt);
+            self.end(ticket, false, hindered());
+            return Ok(());
+        }
         if luck.strikes(Trouble::StartRefused, 12) {
             (held.state, held.asked) = (State::Refused, None);
             self.report(ticket, refused());
@@ -206,6 +229,10 @@ impl Executors {
             // Even one that is being stopped may get there first.
             luck.tally.count(("moment", "end while stopping", ""));
         }
+        if held.kind == Kind::Merge && luck.strikes(Trouble::Hindered, 2) {
+            self.hindered.insert(held.ticket.attempt);
+            return hindered();
+        }
         let output = match n {
             _ if luck.strikes(Trouble::HeavyOutput, luck.heavy_odds) => {
                 Some(Output::Inline(HEAVY.clone()))
@@ -248,6 +275,10 @@ impl Executors {
 pub fn repository_of(attempt: AttemptId) -> &'static str {
     let odd = attempt.to_string().bytes().last().is_some_and(|byte| byte % 2 == 1);
     if odd { "/srv/app" } else { "/srv/docs" }
+}
+
+fn hindered() -> Outcome {
+    Outcome::Hindered("it is checked out".into())
 }
 
 fn refused() -> ReportKind {

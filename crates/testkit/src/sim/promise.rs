@@ -85,6 +85,7 @@ promises! {
     Storable = "storable", "what is decided can be stored";
     Waits = "waits", "a wait is over when what it waits for has come, once, and is what came of that: a rejection never looks like an approval";
     Landing = "landing", "what lands work is tried by its own policy and in its turn, never after a cancel, and no work is done again for it";
+    Hindered = "hindered", "a merge that something is in the way of waits for as long as that takes, and nothing of it is counted";
     Kin = "kin", "a task that waits for a child has exactly one that goes on, a child has its parent, and what it came to is carried over once";
     Handed = "handed", "holds and cancels of a parent are its children's";
     Listed = "listed", "what waits for a person is listed, and nothing else";

@@ -212,7 +212,7 @@ fn words(luck: &mut Luck, control: &str) -> String {
 fn finalizer(luck: &mut Luck) -> String {
     let mut words = match luck.below(4) {
         0 => " unqueued".to_owned(),
-        1 => format!(" merge={}", ["main", "docs"][luck.pick(2)]),
+        1 | 2 => format!(" merge={}", ["main", "docs"][luck.pick(2)]),
         _ => format!(" final=q{}", luck.below(2)),
     };
     for word in [" final_retries=1", " final_retries=3", " final_timeout=5", " final_once"] {

@@ -261,7 +261,7 @@ impl Play {
         let what = match start.render(&self.shelf()) {
             Ok(launch) => {
                 check_launch(&self.store.model, &self.blobs, start, &launch)?;
-                self.executors.start(start.ticket, start.around.run);
+                self.executors.start(&launch, start.around.run);
                 return Ok(());
             }
             Err(NotLaunched::Later(what)) => ReportKind::Refused(what.into()),

@@ -46,6 +46,8 @@ troubles! {
     StartUnheard = "start-unheard",
     /// The executor cannot take an attempt now.
     StartRefused = "start-refused",
+    /// A merge finds somebody's checkout in its way, before it starts or when it is about to land.
+    Hindered = "hindered",
     /// What was read arrives long after it was read.
     ReadLate = "read-late",
     /// The same answer comes again.

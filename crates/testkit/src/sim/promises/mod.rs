@@ -61,6 +61,7 @@
 //! | a finalizer runs when the work is done, one at a time in a queue, by priority and age | landing, limits | `finals`, `limits` |
 //! | its own tries and losses; the work is not done again for them | landing | `finals` |
 //! | a cancel withdraws it: it never lands after one, and what lands before it is gone has landed | landing | `finals` |
+//! | a merge that a checkout is in the way of waits without an end, counts nothing and holds no permit; held, cancelled and landed like any other | hindered, landing, limits, rest | `hindered`, `finals`, `limits` |
 //! | a child run: one for each start, its end is the attempt's | kin | `kin` |
 //! | hold, cancel and timeout of the parent apply to it | handed | `kin` |
 //! | history is append-only, also when a group goes back | history | `record` |
@@ -82,6 +83,7 @@ pub mod added;
 pub mod starts;
 pub mod waits;
 pub mod finals;
+pub mod hindered;
 pub mod kin;
 pub mod acts;
 pub mod answers;

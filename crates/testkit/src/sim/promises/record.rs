@@ -7,8 +7,8 @@ use crate::sim::outputs::Blobs;
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::anew::{Anew, is_copied};
 use crate::sim::promises::gatekeeper::BY_GROUP;
-use crate::sim::promises::{always, anew, cancels, checkpoints, finals, groups, kin, lists};
-use crate::sim::promises::{retries, rows, runs, starts, waits};
+use crate::sim::promises::{always, anew, cancels, checkpoints, finals, groups, hindered, kin};
+use crate::sim::promises::{lists, retries, rows, runs, starts, waits};
 use crate::sim::store::whole;
 use crate::sim::tally::Tally;
 use mainspring_core::ids::{AttemptId, RunId, TaskNo, TaskRef};
@@ -414,5 +414,6 @@ fn check_turn(turn: &Turn<'_>, tally: &mut Tally) -> Check {
     always::check(turn)?;
     checkpoints::check(turn)?;
     finals::check(turn)?;
+    hindered::check(turn, tally)?;
     starts::check(turn)
 }
