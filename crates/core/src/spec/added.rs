@@ -47,7 +47,7 @@ pub fn parse_added(
     context: &Context<'_>,
 ) -> Result<Added, Vec<Diagnostic>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut report = Report::default();
+    let mut report = Report::on(context);
     let bytes = run.text.len() + run.added_bytes + text.len();
     if bytes > DEFINITION_BYTES_MAX {
         let message = format!(

@@ -77,6 +77,7 @@ codes! {
     NothingToFinalize = "E215", Error, "a finalizer of a task that does no work";
     BesideWorkspace = "E216", Error, "a field that does not go with a workspace";
     BesideWorkflow = "E217", Error, "a field that does not go with a child run";
+    NoDecider = "E218", Error, "an approval by those who may not decide";
 
     BadSchema = "E301", Error, "not a valid JSON Schema";
     SchemaReference = "E302", Error, "a schema reference that is not supported";

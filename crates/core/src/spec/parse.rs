@@ -42,7 +42,7 @@ pub struct Parsed {
 
 /// Reads a definition, or says everything that is wrong with it.
 pub fn parse(text: &str, context: &Context<'_>) -> Result<Parsed, Vec<Diagnostic>> {
-    let mut report = Report::default();
+    let mut report = Report::on(context);
     let tree = tree(text, &mut report);
     let definition =
         tree.as_ref().and_then(|tree| lower::definition(tree.root(), context, &mut report));

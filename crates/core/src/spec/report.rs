@@ -2,6 +2,7 @@
 
 use super::code::Code;
 use super::diagnostic::{Diagnostic, Related, Severity};
+use super::parse::{Context, ServerTiers};
 use super::place::{Lines, Place};
 use crate::limits::DIAGNOSTICS_MAX;
 use std::collections::BTreeSet;
@@ -9,6 +10,8 @@ use std::collections::BTreeSet;
 /// Comparisons of words for all did-you-mean hints of one text: a name against 100,000 tasks
 /// takes about 10 ms, and a text may hold many misspelt names.
 const COMPARISONS_MAX: usize = 300_000;
+/// Rules that came when there were definitions already: whatever was accepted before stays so.
+const LATER: &[Code] = &[Code::NoDecider];
 /// What is quoted of the text in a message.
 const QUOTED_CHARS_MAX: usize = 60;
 
@@ -51,18 +54,29 @@ pub struct Report {
     left_out: usize,
     last_left_out: Option<Draft>,
     comparisons: usize,
+    /// The text was accepted before.
+    is_stored: bool,
 }
 
 impl Report {
+    /// On a text that is deployed, or was.
+    pub fn on(context: &Context<'_>) -> Self {
+        let is_stored = matches!(context.server_tiers, ServerTiers::Any);
+        Self { is_stored, ..Self::default() }
+    }
+
     /// Records a mistake (or a warning: the code says which).
     pub fn add(&mut self, code: Code, place: Place, message: impl Into<String>) -> &mut Draft {
         let message = message.into();
         let is_error = code.severity() == Severity::Error;
+        let draft =
+            Draft { code, place, message: message.clone(), hint: None, related: Vec::new() };
+        if self.is_stored && LATER.contains(&code) {
+            return self.last_left_out.insert(draft);
+        }
         if is_error {
             self.errors += 1;
         }
-        let draft =
-            Draft { code, place, message: message.clone(), hint: None, related: Vec::new() };
         // Errors and warnings are bounded apart: no warning pushes out an error.
         let full = if is_error { self.is_full() } else { self.warnings >= DIAGNOSTICS_MAX };
         if full {

@@ -128,6 +128,20 @@ async fn only_those_who_are_named_may_decide() {
 }
 
 #[tokio::test]
+async fn a_viewer_decides_nothing_by_name_or_by_role() {
+    let rig = Rig::new().await;
+    let refused = rig.deploy(&ASK.replace("timeout: 1h", "by: [viewer]")).await;
+    assert_eq!(refused.code(), "bad_definition", "{}", refused.text);
+    assert!(refused.text.contains("E218"), "{}", refused.text);
+    let text = ASK.replace("timeout: 1h", "by: [eve]");
+    let run = run_until(&rig, &text, ("b", "waiting")).await;
+    let bearer = format!("Bearer {}", rig.named_token("eve", Role::Viewer, None));
+    let path = format!("{run}/tasks/b/approve");
+    let refused = rig.ask(request(Method::POST, &path, &[("authorization", &bearer)], "")).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text);
+}
+
+#[tokio::test]
 async fn approvals_are_listed_in_pages_with_instances() {
     let rig = Rig::new().await;
     let text = ASK.replace("depends_on: [a]", "depends_on: [a]\n    parallel: 3");

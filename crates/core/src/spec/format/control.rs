@@ -93,7 +93,7 @@ pub const APPROVAL: Group = Group {
         },
         Entry {
             name: "by",
-            about: "Who may decide: names of tokens, or the roles `viewer`, `operator`, `admin`, each with those above it. One alone needs no list. Without it, whoever may steer runs.",
+            about: "Who may decide: names of tokens, or the roles `operator` and `admin`, an `admin` being an `operator` too. One alone needs no list. Without it, whoever may steer runs. A `viewer` may not.",
             default: None,
             examples: &["[ann, admin]", "admin"],
             shape: Shape::Deciders,

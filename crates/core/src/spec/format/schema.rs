@@ -204,7 +204,8 @@ fn sleep(group: &Group) -> Value {
 }
 
 fn deciders() -> Value {
-    let name = shape(&Shape::Filled { bytes_max: NAME_BYTES_MAX });
+    let mut name = shape(&Shape::Filled { bytes_max: NAME_BYTES_MAX });
+    name["not"] = json!({ "const": "viewer" });
     let list =
         json!({ "type": "array", "items": name, "minItems": 1, "maxItems": APPROVAL_BY_MAX });
     json!({ "anyOf": [name, list] })

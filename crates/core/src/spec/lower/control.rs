@@ -13,6 +13,7 @@ use super::fields::Fields;
 use super::mention::Given;
 use super::{expect, name, template};
 use crate::expr::Text;
+use crate::kernel::record::Role;
 use crate::limits::{APPROVAL_BY_MAX, ENV_VALUE_BYTES_MAX, NAME_BYTES_MAX};
 use crate::time::{Span, Timestamp};
 use std::sync::Arc;
@@ -140,5 +141,12 @@ fn deciders(field: Field<'_>, report: &mut Report) -> Option<Vec<Decider>> {
 
 fn decider(field: Field<'_>, report: &mut Report) -> Option<Decider> {
     expect::text(field, report)?;
-    filled(field, NAME_BYTES_MAX, report).map(Decider::of)
+    let decider = filled(field, NAME_BYTES_MAX, report).map(Decider::of)?;
+    // Every decision changes a run, which is more than looking on.
+    if matches!(&decider, Decider::Role(role) if *role < Role::Operator) {
+        let message = format!("The role `{}` may look, and decide nothing.", decider.word());
+        let hint = "write `operator`, or leave `by` out: then whoever may steer runs may decide";
+        report.add(Code::NoDecider, field.place(), message).hint(hint);
+    }
+    Some(decider)
 }

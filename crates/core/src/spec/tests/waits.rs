@@ -74,6 +74,19 @@ fn an_approval_says_who_may_decide_and_what_follows() {
 }
 
 #[test]
+fn an_approval_that_only_viewers_could_give_is_refused_where_it_is_written() {
+    let found = told("name: w\ntasks:\n  a: { approval: { message: x, by: [ann, viewer] } }\n");
+    assert!(found.contains("E218 3:42 The role `viewer` may look"), "{found}");
+    assert!(found.contains("write `operator`"), "{found}");
+    wrong("approval: { message: x, by: viewer }", "E218");
+    // One that was deployed when nobody minded is read as it was.
+    let Control::Approval(approval) = control("approval: { message: x, by: viewer }") else {
+        panic!("an approval")
+    };
+    assert_eq!(approval.by, [Decider::Role(Role::Viewer)]);
+}
+
+#[test]
 fn a_child_run_is_of_a_workflow_that_may_come_later() {
     let Control::Child(child) = control("workflow: convert-one") else { panic!("a child") };
     assert_eq!((&*child.workflow, child.version, child.timeout), ("convert-one", None, None));
