@@ -16,9 +16,20 @@ pub struct Wait {
     /// The number of the signal that it took last: another visit takes only a newer one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub taken: u32,
+    /// A signal that came in time while somebody held the task, and that was followed by one that
+    /// came too late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_time: Option<Box<InTime>>,
     /// The child run that it began last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub child: Option<RunId>,
+}
+
+/// What a wait takes when it is resumed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InTime {
+    pub number: u32,
+    pub value: Json,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ use crate::json::Json;
 use crate::kernel::fact::Fact;
 use crate::kernel::row::{Attempt, AttemptEnd, TaskRow};
 use crate::kernel::transition::Event;
-use crate::kernel::wait::{Awaited, Decision, Verdict};
+use crate::kernel::wait::{Awaited, Decision, InTime, SignalRow, Verdict};
 use crate::output::Output;
 use crate::spec::control::{Approval, Control, OnReject, OnSilence, OnTimeout, WaitFor};
 use crate::time::{Span, Timestamp};
@@ -27,6 +27,7 @@ use crate::world::report::step;
 use crate::world::run::Run;
 use crate::world::state::World;
 use serde_json::json;
+use std::sync::Arc;
 
 /// What a wait comes to.
 type Outcome = Result<Option<Output>, TaskError>;
@@ -75,7 +76,7 @@ impl World {
             row.ever_started = true;
             row.until = until;
             let wait = row.wait.get_or_insert_default();
-            wait.on = Some(on);
+            (wait.on, wait.in_time) = (Some(on), None);
             wait.child = child.or(wait.child);
         });
         if let Some(attempt) = superseded {
@@ -144,7 +145,7 @@ impl World {
         self.close_attempt(now, ticket, end, |row| {
             row.hold = None;
             let wait = row.wait.as_mut().expect("one that waits says for what");
-            wait.on = None;
+            (wait.on, wait.in_time) = (None, None);
             wait.taken = taken.unwrap_or(wait.taken);
             match outcome {
                 Ok(output) => {
@@ -183,7 +184,14 @@ pub(super) fn withdraw(row: &mut TaskRow, now: Timestamp) {
     let attempt = row.attempt.as_mut().expect("a wait is an attempt");
     attempt.finished_at = Some(now);
     attempt.end = Some(AttemptEnd::Cancelled);
-    row.wait.as_mut().expect("one that waits says for what").on = None;
+    let wait = row.wait.as_mut().expect("one that waits says for what");
+    (wait.on, wait.in_time) = (None, None);
+}
+
+impl Over {
+    fn signal(InTime { number, value }: InTime) -> Self {
+        Self::Signal(number, value)
+    }
 }
 
 impl Run {
@@ -194,6 +202,17 @@ impl Run {
     /// A group's hold is its instances' too.
     pub fn is_held(&self, task: TaskRef) -> bool {
         self.rows.is_held(task.no) || self.row(task).is_some_and(|row| row.hold.is_some())
+    }
+
+    /// The newest signal that a wait has not taken and that came before its end, however many came
+    /// after that.
+    pub fn in_time(&self, row: &TaskRow, key: &Arc<str>) -> Option<InTime> {
+        let wait = row.wait.as_deref();
+        let is_new = |signal: &&SignalRow| signal.number > wait.map_or(0, |wait| wait.taken);
+        let is_in_time = |signal: &&SignalRow| row.until.is_none_or(|until| signal.at <= until);
+        let newest = self.signals.get(key).filter(is_new).filter(is_in_time);
+        let newest = newest.map(|it| InTime { number: it.number, value: it.value.clone() });
+        newest.or_else(|| wait.and_then(|wait| wait.in_time.as_deref()).cloned())
     }
 
     fn wait_over(&self, task: TaskRef, now: Timestamp) -> Option<Over> {
@@ -210,14 +229,8 @@ impl Run {
         let silence = is_late.then_some(Over::Silence);
         match row.awaited()? {
             Awaited::Time => is_late.then_some(Over::Time),
-            Awaited::Signal { key } => {
-                let taken = row.wait.as_ref().map_or(0, |wait| wait.taken);
-                let newest = self.signals.get(key).filter(|signal| signal.number > taken);
-                // While somebody held it, both may have come: the first counts.
-                let in_time = newest.filter(|it| row.until.is_none_or(|until| it.at <= until));
-                let signal = in_time.map(|it| Over::Signal(it.number, it.value.clone()));
-                signal.or(silence)
-            }
+            // While somebody held it, both may have come: the first counts.
+            Awaited::Signal { key } => self.in_time(row, key).map(Over::signal).or(silence),
             Awaited::Approval { decision, .. } => {
                 let decision = decision.as_deref().cloned().map(Over::Decision);
                 decision.or(silence)

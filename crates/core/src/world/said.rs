@@ -26,6 +26,8 @@ impl World {
         if run.progress.signals >= SIGNALS_MAX {
             return Err(Refusal::TooManySignals);
         }
+        self.keep_in_time(now, key, &signal.key);
+        let run = self.run_mut(key);
         run.progress.signals += 1;
         let row = SignalRow {
             number: run.progress.signals,
@@ -43,6 +45,23 @@ impl World {
             self.fire(now, key, task);
         }
         Ok(Reply::Done)
+    }
+
+    /// A signal is about to come that is too late for a wait that somebody holds. One that was in
+    /// time counts, and would be forgotten for the newer one.
+    fn keep_in_time(&mut self, now: Timestamp, key: RunKey, signal: &Arc<str>) {
+        let run = self.runs.get(&key).expect("callers hold keys of active runs");
+        let late = run.waiting_for(signal).filter_map(|task| {
+            let row = run.row(task).filter(|row| row.until.is_some_and(|until| until < now))?;
+            Some((task, run.in_time(row, signal)?))
+        });
+        for (task, kept) in late.collect::<Vec<_>>() {
+            self.draft.weigh(kept.value.as_str().len());
+            self.change(key, task, |row| {
+                row.wait.as_mut().expect("it waits").in_time = Some(Box::new(kept));
+            });
+            self.draft.task(key, task);
+        }
     }
 
     /// On the approval that is named; on a group, on every instance that waits for one.

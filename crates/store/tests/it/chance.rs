@@ -14,7 +14,9 @@ use mainspring_core::kernel::row::{
     AdditionRow, Attempt, AttemptEnd, AttemptRow, CancelCause, Cancelled, Counts, Hold, Log,
     RunError, RunHead, RunProgress, RunStatus, Stopping, TaskRow,
 };
-use mainspring_core::kernel::wait::{ApprovalPlace, Awaited, Decision, SignalRow, Verdict, Wait};
+use mainspring_core::kernel::wait::{
+    ApprovalPlace, Awaited, Decision, InTime, SignalRow, Verdict, Wait,
+};
 use mainspring_core::output::Output;
 use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::work::CacheNote;
@@ -275,7 +277,12 @@ impl Chance {
                 decision: chance.maybe(Self::decision).map(Box::new),
             },
         });
-        Wait { on, taken: self.small(), child: self.maybe(|chance| run_id(chance.below(9))) }
+        let in_time = self.maybe(|chance| {
+            let value = Json::parse(&chance.below(9).to_string()).expect("a number");
+            Box::new(InTime { number: chance.small(), value })
+        });
+        let child = self.maybe(|chance| run_id(chance.below(9)));
+        Wait { on, taken: self.small(), in_time, child }
     }
 
     fn decision(&mut self) -> Decision {

@@ -155,6 +155,41 @@ fn of_a_signal_and_a_timeout_while_held_the_first_counts() {
 }
 
 #[test]
+fn of_several_signals_the_newest_that_came_in_time_counts_held_or_not_begun() {
+    let taken = |sketch: &str, script: &str| {
+        let mut stage = Stage::new(sketch);
+        stage.play(script);
+        assert_eq!(stage.shown().split_once(' ').map(|(run, _)| run), Some("success:"), "{script}");
+        stage.output("w")
+    };
+    let two = Some("2".to_owned());
+    assert_eq!(taken("a\nw signal=k: a", "signal k 1; signal k 2; a ok"), two);
+    assert_eq!(taken("w signal=k", "pause w; signal k 1; signal k 2; resume w"), two);
+    let bounded = "w signal=k within=5";
+    let held = "pause w; signal k 1; signal k 2; wait 9";
+    assert_eq!(taken(bounded, &format!("{held}; resume w")), two);
+    // What comes too late takes nothing back that was in time, and neither does a restart.
+    assert_eq!(taken(bounded, &format!("{held}; signal k 3; crash; signal k 4; resume w")), two);
+    check(bounded, "pause w; wait 9; signal k 1; signal k 2; resume w", "failed: w=failed");
+}
+
+#[test]
+fn a_wait_that_was_held_past_its_end_takes_a_signal_once() {
+    let sketch = "w signal=k within=5\nb: w\nc: b/failed";
+    let mut stage = Stage::new("b\nw signal=k within=5: b/finished");
+    stage.play("b fail; pause w; signal k 1; wait 9; signal k 2; resume w");
+    assert_eq!(stage.output("w").as_deref(), Some("1"));
+    // Asked again, it takes what came after that.
+    stage.play("retry b; b ok");
+    assert_eq!(stage.output("w").as_deref(), Some("2"));
+    check(
+        sketch,
+        "pause w; signal k 1; wait 9; signal k 2; cancel w; retry",
+        "running: w=success b=dispatched c=pending",
+    );
+}
+
+#[test]
 fn waits_go_on_in_a_paused_run_and_nothing_follows() {
     check("a sleep=5\nb: a", "pause; wait 5", "paused: a=success b=ready");
     check("a approval\nb: a", "pause; approve a", "paused: a=success b=ready");

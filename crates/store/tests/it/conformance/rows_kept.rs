@@ -14,7 +14,7 @@ use mainspring_core::kernel::row::{
     AttemptEnd, CancelCause, Cancelled, Counts, Hold, RunError, RunHead, RunProgress, RunStatus,
     Stopping, TaskRow,
 };
-use mainspring_core::kernel::wait::{Awaited, Wait};
+use mainspring_core::kernel::wait::{Awaited, InTime, Wait};
 use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::work::CacheNote;
 use mainspring_core::world::batch::Change;
@@ -104,6 +104,10 @@ fn full_task(at: TaskRef, end: AttemptEnd) -> TaskRow {
         wait: Some(Box::new(Wait {
             on: Some(Awaited::Signal { key: "ü\0".into() }),
             taken: 3,
+            in_time: Some(Box::new(InTime {
+                number: 2,
+                value: Json::parse(r#"{"n": 1.50}"#).unwrap(),
+            })),
             child: Some(run_id(7)),
         })),
         finalizer: Some(Box::new(finalizer())),

@@ -48,11 +48,13 @@ fn check_end(turn: &Turn<'_>, task: TaskRef, attempt: &Attempt, control: &Contro
                 || is_late(wait.timeout)
                     && wait.on_timeout == OnTimeout::Continue
                     && output == Some(Json::null())
+                    && !came_in_time(turn, task, attempt, wait)
         }
         (Control::Wait(wait), AttemptEnd::Failed(error)) => {
             is_late(wait.timeout)
                 && wait.on_timeout == OnTimeout::Fail
                 && error.class == ErrorClass::Timeout
+                && !came_in_time(turn, task, attempt, wait)
         }
         (Control::Approval(approval), end) => {
             let late = is_late(approval.timeout);
@@ -79,6 +81,17 @@ fn put_out(turn: &Turn<'_>, task: TaskRef, attempt: &Attempt) -> Option<Json> {
 fn is_signal(turn: &Turn<'_>, wait: &WaitFor, output: Option<&Json>) -> bool {
     let mut signals = turn.signals.iter();
     signals.any(|row| *row.key == *wait.signal.source() && Some(&row.value) == output)
+}
+
+/// A signal that the wait had not taken came before its end.
+fn came_in_time(turn: &Turn<'_>, task: TaskRef, attempt: &Attempt, wait: &WaitFor) -> bool {
+    let row = row_of(&turn.after.tasks, task)
+        .filter(|row| row.attempt.as_ref().is_some_and(|now| now.id == attempt.id));
+    let (Some(row), Some(timeout)) = (row, wait.timeout) else { return false };
+    let taken = row.wait.as_ref().map_or(0, |wait| wait.taken);
+    let until = attempt.dispatched_at + timeout;
+    let mut own = turn.signals.iter().filter(|row| *row.key == *wait.signal.source());
+    own.any(|row| row.number > taken && row.at < until)
 }
 
 /// Somebody said so, or nobody did for too long.
