@@ -8,6 +8,7 @@
 //! e fan=3 at_once=2 fast: d
 //! f each=a: a
 //! g if: a
+//! m if=false: a
 //! h signal=paid within=60: a
 //! i always=30: a
 //! j final=main final_retries=1: a
@@ -142,7 +143,10 @@ fn task(line: &str, names: &[&str]) -> Task {
             "fast" => fan_out(&mut task).failure_strategy = FailureStrategy::FailFast,
             "ignore" => fan_out(&mut task).failure_strategy = FailureStrategy::IgnoreErrors,
             // Whoever answers says what it comes to.
-            "if" => task.condition = Some(Expr::compile("true").expect("plain")),
+            "if" => {
+                let text = if value.is_empty() { "true" } else { value };
+                task.condition = Some(Expr::compile(text).expect("plain"));
+            }
             "finally" => finally(&mut task),
             "always" => {
                 finally(&mut task);

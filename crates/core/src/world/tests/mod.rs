@@ -3,6 +3,7 @@
 mod stage;
 mod family;
 mod edges;
+mod conditions;
 mod endings;
 mod fans;
 mod finals;
@@ -23,8 +24,8 @@ mod additions;
 mod permits;
 mod tiers;
 mod gates;
-mod reload;
 mod actives;
+mod reload;
 mod versions;
 mod gathers;
 mod abandons;
