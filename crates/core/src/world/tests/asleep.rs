@@ -1,7 +1,8 @@
 //! Runs that only wait leave memory and come back. Every other test here is played with that as
 //! well: nobody notices.
 
-use super::stage::Stage;
+use super::stage::{Stage, config};
+use crate::world::World;
 use crate::world::input::{
     ActiveRuns, DeleteWorkflow, Input, Order, Prefetched, Refusal, Reply, Verb,
 };
@@ -17,6 +18,21 @@ fn what_only_waits_leaves_memory() {
     for sketch in ["a approval\nb: a", "a sleep=5\nb: a", "a signal=k\nb: a\nc approval"] {
         assert!(is_asleep(&Stage::new(sketch)), "{sketch}");
     }
+}
+
+#[test]
+fn a_life_begins_without_those_that_only_wait() {
+    let is_loaded_asleep = |script: &str| {
+        let mut stage = Stage::new("a approval\nb: a");
+        stage.play(script);
+        let mut world = World::new(&config(&[], 1_000));
+        world.load(stage.now, stage.snapshot());
+        world.asleep().any(|(_, asleep)| asleep.id == stage.run)
+    };
+    // Before anything else happens: the next run that is read takes its place.
+    assert!(is_loaded_asleep(""));
+    assert!(is_loaded_asleep("pause"));
+    assert!(!is_loaded_asleep("approve a"), "its next task is at work");
 }
 
 #[test]

@@ -65,7 +65,7 @@ pub struct Stage {
 
 const EPOCH: u64 = 5;
 
-fn config(limits: &[(&str, u32)], next_stamp: u64) -> WorldConfig {
+pub fn config(limits: &[(&str, u32)], next_stamp: u64) -> WorldConfig {
     WorldConfig {
         scheduler: SchedulerId::from_bytes([7; 16]),
         ordinal: 1,
