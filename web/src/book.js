@@ -80,9 +80,9 @@ export function useBook(id) {
     back: () => { if (it.problem || !it.isWhole) void load(); },
     run: (run) => {
       if (run.id !== id) return;
-      // The stream leaves the output out; it is there once the run has succeeded.
+      // The output is there once the run has succeeded.
       const isNewlyDone = run.status === 'success' && it.run?.status !== 'success';
-      it.run = { ...run, output: it.run?.output, output_blob: it.run?.output_blob };
+      it.run = it.run ? over(it.run, run) : run;
       it.heard.add('');
       show();
       if (isNewlyDone) get(path`/runs/${id}`).then((whole) => { it.run = whole; show(); }, () => {});
@@ -103,10 +103,13 @@ export function useBook(id) {
   return { book: it, again: load };
 }
 
+/** What was heard over what the stream leaves out: the output, and an input that is large. @param {Run} whole @param {Run} heard @returns {Run} */
+const over = (whole, heard) => ({ input: whole.input, output: whole.output, output_blob: whole.output_blob, ...heard });
+
 /** @param {Book} book @param {string} id @param {AbortSignal} signal @param {() => void} show */
 async function read(book, id, signal, show) {
   const run = await get(path`/runs/${id}`, signal);
-  if (!book.heard.has('')) book.run = run;
+  book.run = book.run && book.heard.has('') ? over(run, book.run) : run;
   book.edition += 1;
   let cursor;
   do {

@@ -8,7 +8,7 @@
  *
  * @typedef {{
  *   id: string, workflow: string, version: number, status: string, paused_reason?: string, held?: Hold,
- *   input: any, labels: Record<string, string>, priority: number, triggered_by: string, kind: string,
+ *   input?: any, labels: Record<string, string>, priority: number, triggered_by: string, kind: string,
  *   parent?: {run: string, task: string, index?: number, attempt: number}, retry_of?: string, scheduled_for?: string, created_at: string, started_at?: string,
  *   finished_at?: string, error?: { class?: string, message?: string, task?: string }, output?: any,
  *   output_blob?: Blob, tasks: Record<string, number>,

@@ -53,6 +53,15 @@ impl Json {
         Self("null".into())
     }
 
+    /// Stands for a value that was left where it is. No value has a text like this.
+    pub fn unread() -> Self {
+        Self("".into())
+    }
+
+    pub fn is_unread(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

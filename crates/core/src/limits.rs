@@ -47,6 +47,10 @@ pub const EXPR_PATTERN_PLACES_MAX: usize = 4_096;
 
 /// A run's input, as JSON text.
 pub const RUN_INPUT_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// An input that is listed with its run. A larger one has a row of its own, so that a step of a run
+/// does not cost its input again; it is told to whoever asks for that run, and a page of a thousand
+/// runs stays small whatever they were given.
+pub const INPUT_LISTED_BYTES_MAX: usize = 1024;
 /// An output that is kept in its task's row.
 pub const OUTPUT_INLINE_BYTES_MAX: usize = 256 * 1024;
 /// An output at all, a group's list included: what fits into memory a few times over.

@@ -72,6 +72,7 @@ impl App {
         (scheduler, hub): (SchedulerId, Arc<Hub>),
         config: Config,
     ) -> Result<Self, Problem> {
+        let room = Room::new(config.connections);
         let app = Self(Arc::new(Parts {
             engine,
             store,
@@ -84,7 +85,7 @@ impl App {
             bulks: Bulks::default(),
             definitions: Definitions::default(),
             metrics: Metrics::default(),
-            room: Room::default(),
+            room,
             pulse: Pulse::default(),
             draining: watch::Sender::new(false),
             is_ready: AtomicBool::new(true),

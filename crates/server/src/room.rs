@@ -18,15 +18,13 @@ const PARSERS_MAX: usize = 2;
 pub struct Room {
     bodies: Arc<Semaphore>,
     parsers: Semaphore,
+    streams: Arc<Semaphore>,
 }
 
-impl Default for Room {
-    fn default() -> Self {
-        Self {
-            bodies: Arc::new(Semaphore::new(BODIES_BYTES_MAX)),
-            parsers: Semaphore::new(PARSERS_MAX),
-        }
-    }
+/// The place of somebody who listens. Given back when it is dropped.
+#[derive(Debug)]
+pub struct Seat {
+    _taken: OwnedSemaphorePermit,
 }
 
 /// A body's share. It grows with what has arrived, not with what was announced: whoever sends
@@ -58,6 +56,28 @@ impl Share {
 }
 
 impl Room {
+    /// Streams take at most half of the connections of a door: whoever listens keeps nobody from
+    /// asking, least of all those who look whether the server is alive.
+    pub fn new(connections: u32) -> Self {
+        let streams = (connections as usize / 2).max(1);
+        Self {
+            bodies: Arc::new(Semaphore::new(BODIES_BYTES_MAX)),
+            parsers: Semaphore::new(PARSERS_MAX),
+            streams: Arc::new(Semaphore::new(streams)),
+        }
+    }
+
+    /// For somebody who listens until something ends.
+    pub fn for_stream(&self) -> Result<Seat, Problem> {
+        match Arc::clone(&self.streams).try_acquire_owned() {
+            Ok(taken) => Ok(Seat { _taken: taken }),
+            Err(_) => {
+                let detail = "as many streams are open as this server serves at once";
+                Err(Problem::new(Code::Busy, detail))
+            }
+        }
+    }
+
     /// For a body of which nothing has arrived yet.
     pub fn for_body(&self) -> Share {
         Share { bodies: Arc::clone(&self.bodies), bytes: 0, taken: None }
@@ -80,7 +100,7 @@ mod tests {
 
     #[test]
     fn large_bodies_have_a_bound_and_small_ones_pass() {
-        let room = Room::default();
+        let room = Room::new(8);
         let grown = |bytes: usize| {
             let mut share = room.for_body();
             share.grow(bytes).map(|()| share)
@@ -95,5 +115,14 @@ mod tests {
         assert_eq!(small.grow(1).expect_err("no longer small").code, Code::Busy.word());
         drop(held);
         assert!(grown(SMALL_BYTES + 1).expect("room again").taken.is_some());
+    }
+
+    #[test]
+    fn streams_take_half_of_the_connections() {
+        let room = Room::new(8);
+        let seats: Vec<Seat> = (0..4).map(|_| room.for_stream().expect("free")).collect();
+        assert_eq!(room.for_stream().expect_err("full").code, Code::Busy.word());
+        drop(seats);
+        assert!(room.for_stream().is_ok());
     }
 }

@@ -197,7 +197,8 @@ pub trait Store: Send + Sync + 'static {
     /// The same without instances: what a run is shown with, however many of them there are.
     fn outline(&self, id: RunId) -> Reading<'_, Option<StoredRun>>;
 
-    /// Heads and progress, newest first (by `created_at`, then id).
+    /// Heads and progress, newest first (by `created_at`, then id): without outputs, and large
+    /// inputs unread, so that a page is small whatever runs were given.
     fn runs(&self, query: RunsQuery) -> Reading<'_, Vec<(RunHead, RunProgress)>>;
 
     /// One version of a workflow; the latest when no number is given.

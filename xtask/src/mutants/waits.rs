@@ -22,8 +22,8 @@ pub const MUTANTS: &[Mutant] = &[
         "Ok(vec![task])",
     )),
     mutant("signal-taken-again", "no signal is taken twice by one task", PARK, (
-        "self.signals.get(key).filter(|signal| signal.number > taken)",
-        "self.signals.get(key).filter(|signal| signal.number >= taken)",
+        "signal.number > wait.map_or(0, |wait| wait.taken)",
+        "signal.number >= wait.map_or(0, |wait| wait.taken)",
     )),
     mutant("held-wait-ends", "what comes while a task is held is kept", PARK, (
         "        if self.is_held(task) {",

@@ -19,7 +19,8 @@ pub struct Run {
     pub version: u32,
     pub status: String,
     pub held: Option<Hold>,
-    pub input: Json,
+    /// Of a list or an event only if it is small.
+    pub input: Option<Json>,
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
     #[serde(default)]

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::print::{Tree, document};
 use crate::{data, find, out, table, time_text};
 use anyhow::Result;
-use mainspring_core::view::shapes::run_view;
+use mainspring_core::view::shapes::run_listed;
 use mainspring_store::RunsQuery;
 use serde::Serialize;
 
@@ -69,7 +69,10 @@ async fn stored(args: &RunsArgs) -> Result<Vec<Tree>> {
         ..RunsQuery::default()
     };
     let found = store.runs(query).await?;
-    Ok(found.iter().map(|(head, run)| Tree::of(&run_view(head, run))).collect::<Result<_, _>>()?)
+    Ok(found
+        .iter()
+        .map(|(head, run)| Tree::of(&run_listed(head, run)))
+        .collect::<Result<_, _>>()?)
 }
 
 fn listed(runs: &[Tree]) -> Result<String> {

@@ -11,7 +11,7 @@ use mainspring_core::ids::TaskNo;
 use mainspring_core::json::Json;
 use mainspring_core::kernel::row::AttemptRow;
 use mainspring_core::kernel::rows::Rows;
-use mainspring_core::view::shapes::{self, TaskView, run_view};
+use mainspring_core::view::shapes::{self, TaskView, run_listed};
 use mainspring_store::RunsQuery;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -86,7 +86,7 @@ async fn stored(args: &ShowArgs) -> Result<Document> {
     let children = store.runs(query).await?;
     let children: Vec<Tree> = children
         .iter()
-        .map(|(head, progress)| Tree::of(&run_view(head, progress)))
+        .map(|(head, progress)| Tree::of(&run_listed(head, progress)))
         .collect::<Result<_, _>>()?;
     let run = (&stored.head, &stored.progress);
     let (run, tasks) = shapes::show(&definition, run, &rows, mainspring_exec::now());
@@ -129,7 +129,9 @@ fn drawn(whole: &Document) -> Result<String> {
         field("anew", &format!("what run {} was", out::tame(former)));
     }
     field("took", &took);
-    field("input", &shortened(run.input.as_str()));
+    if let Some(input) = &run.input {
+        field("input", &shortened(input.as_str()));
+    }
     if let Some(output) = put_out(run.output.as_ref(), run.output_blob.as_ref()) {
         field("output", &output);
     }

@@ -11,6 +11,7 @@ use crate::kernel::row::{
     RunStatus, Stopping, TaskRow,
 };
 use crate::kernel::rows::Rows;
+use crate::limits::INPUT_LISTED_BYTES_MAX;
 use crate::output::Output;
 use crate::plan::dag::graph::Graph;
 use crate::plan::dag::plan::Shape;
@@ -35,7 +36,9 @@ pub struct RunView {
     pub paused_reason: Option<PausedReason>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<Hold>,
-    pub input: Json,
+    /// In lists and events only one of at most 1 KiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<Json>,
     pub labels: BTreeMap<String, String>,
     pub priority: i32,
     pub triggered_by: String,
@@ -221,8 +224,14 @@ pub fn show(
     (run, tasks)
 }
 
-/// A run for a list: counts of stored facts only, from the run's row alone, and no output, which
-/// may be large.
+/// A run for a list or an event: of what it was given only what is small.
+pub fn run_listed(head: &RunHead, progress: &RunProgress) -> RunView {
+    let mut run = run_view(head, progress);
+    run.input = run.input.filter(|input| input.as_str().len() <= INPUT_LISTED_BYTES_MAX);
+    run
+}
+
+/// A run by its row alone: counts of stored facts only, and no output, which may be large.
 pub fn run_view(head: &RunHead, progress: &RunProgress) -> RunView {
     let counts = &progress.counts;
     let stored = [
@@ -243,7 +252,7 @@ pub fn run_view(head: &RunHead, progress: &RunProgress) -> RunView {
         status: progress.status,
         paused_reason: PausedReason::of(progress),
         held: progress.hold.clone(),
-        input: head.input.clone(),
+        input: Some(head.input.clone()).filter(|input| !input.is_unread()),
         labels: head.labels.clone(),
         priority: head.priority,
         triggered_by: head.triggered_by.clone(),

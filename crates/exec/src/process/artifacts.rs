@@ -218,9 +218,10 @@ fn too_large(path: &str, bytes: &str) -> Unread {
 /// The copy could not be made: no fault of the task.
 fn unkept(path: &str, error: &io::Error) -> Unread {
     let message = format!("artifact {path} cannot be kept: {error}");
-    match procfs::is_scarcity(error) {
-        true => Unread::Scarce(message),
-        false => Unread::Bad(TaskError::new(ErrorClass::Internal, message)),
+    match Errno::from_io_error(error) {
+        Some(Errno::NOSPC | Errno::DQUOT) => Unread::Full(message),
+        _ if procfs::is_scarcity(error) => Unread::Scarce(message),
+        _ => Unread::Bad(TaskError::new(ErrorClass::Internal, message)),
     }
 }
 
@@ -270,5 +271,22 @@ fn copy(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_no_fault_of_the_task() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("report"), "work that was done").expect("written");
+        let workdir = folder.path().display().to_string();
+        let outgoing = Outgoing { workdir, paths: vec!["report".to_owned()] };
+        let full = folder.path().join("copy");
+        std::os::unix::fs::symlink("/dev/full", &full).expect("made");
+        let taken = outgoing.take(|_| full.clone(), &|| true);
+        assert!(matches!(taken, Err(NotCopied::Because(Unread::Full(_)))), "{taken:?}");
     }
 }

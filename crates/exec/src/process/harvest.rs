@@ -68,6 +68,7 @@ impl Leavings<'_> {
             match tokio::task::spawn_blocking(take).await {
                 Ok(Ok(taken)) => return Ok(taken),
                 Ok(Err(NotCopied::Abandoned)) => return Err(NotCopied::Abandoned),
+                Ok(Err(NotCopied::Because(Unread::Full(_)))) => patience.pause().await,
                 Ok(Err(NotCopied::Because(Unread::Scarce(_)))) if patience.wait().await => {}
                 Ok(Err(NotCopied::Because(unread))) => return Err(TaskError::from(unread).into()),
                 Err(_) => return Err(bug("its artifacts could not be taken").into()),
@@ -95,8 +96,13 @@ impl Patience {
         if Instant::now() >= self.until {
             return false;
         }
+        self.pause().await;
+        true
+    }
+
+    /// For as long as it takes.
+    async fn pause(&mut self) {
         tokio::time::sleep(self.next).await;
         self.next = (self.next * 2).min(AGAIN_MAX);
-        true
     }
 }

@@ -120,13 +120,17 @@ pub(super) enum Unread {
     Bad(TaskError),
     /// The machine has no files to open just now: later it may go well.
     Scarce(String),
+    /// There is no room to keep it: it waits until somebody has made some.
+    Full(String),
 }
 
 impl From<Unread> for TaskError {
     fn from(unread: Unread) -> Self {
         match unread {
             Unread::Bad(error) => error,
-            Unread::Scarce(message) => Self::new(ErrorClass::Internal, message),
+            Unread::Scarce(message) | Unread::Full(message) => {
+                Self::new(ErrorClass::Internal, message)
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::auth::who::Who;
 use crate::events::reader::ends;
 use crate::events::stream::{PAUSE, json, lapse, response};
+use crate::problem::Problem;
 use axum::response::Response;
 use axum::response::sse::Event;
 use futures_util::stream::{self, StreamExt as _};
@@ -12,7 +13,8 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 /// Tells `progress` at once and whenever there is more, until it is over.
-pub fn follow(app: App, who: Who, bulk: Arc<Bulk>) -> Response {
+pub fn follow(app: App, who: Who, bulk: Arc<Bulk>) -> Result<Response, Problem> {
+    let seat = app.room.for_stream()?;
     let looker = Looker {
         progress: bulk.watch(),
         draining: app.draining.subscribe(),
@@ -23,7 +25,7 @@ pub fn follow(app: App, who: Who, bulk: Arc<Bulk>) -> Response {
         let event = looker.next().await?;
         Some((Ok(event), looker))
     });
-    response(events.take_until(lapse(app, who)))
+    Ok(response(seat, events.take_until(lapse(app, who))))
 }
 
 struct Looker {

@@ -45,7 +45,13 @@ struct End {
     status: &'static str,
 }
 
-pub fn follow(app: App, who: Who, (run, named): (RunId, Named), headers: &HeaderMap) -> Response {
+pub fn follow(
+    app: App,
+    who: Who,
+    (run, named): (RunId, Named),
+    headers: &HeaderMap,
+) -> Result<Response, Problem> {
+    let seat = app.room.for_stream()?;
     let allowed = lapse(app.clone(), who);
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let last = last.and_then(|text| {
@@ -67,7 +73,7 @@ pub fn follow(app: App, who: Who, (run, named): (RunId, Named), headers: &Header
         let event = follower.next().await?;
         Some((Ok(event), follower))
     });
-    response(lines.take_until(allowed))
+    Ok(response(seat, lines.take_until(allowed)))
 }
 
 struct Follower {

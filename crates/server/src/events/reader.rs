@@ -5,7 +5,7 @@ use super::place::{KEPT_MAX, Place};
 use crate::app::{App, now};
 use crate::problem::Problem;
 use mainspring_core::ids::RunId;
-use mainspring_core::view::shapes::{RunView, TaskView, run_view};
+use mainspring_core::view::shapes::{RunView, TaskView, run_listed};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -136,7 +136,7 @@ impl Reader {
         let (head, progress) = state;
         let stamp = progress.stamp;
         let Some(run) = self.wanted.run else {
-            told.push((stamp, Told::Run(Box::new(run_view(head, progress)))));
+            told.push((stamp, Told::Run(Box::new(run_listed(head, progress)))));
             return Ok(());
         };
         let (mut shown, tasks) = self.app.found(run).await?.show();
@@ -156,6 +156,7 @@ impl Reader {
             told.push((stamp, Told::Tasks(Box::new(SomeTasks { run, tasks }))));
         }
         shown.output = None;
+        shown.input = run_listed(&state.0, &state.1).input;
         // Last, so that whoever stops listening at a final run has heard of its tasks.
         told.push((stamp, Told::Run(Box::new(shown))));
         Ok(())

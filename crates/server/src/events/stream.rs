@@ -7,6 +7,7 @@ use crate::auth::who::{Pass, Viewer, Who};
 use crate::extract::Query;
 use crate::find::run_id;
 use crate::problem::Problem;
+use crate::room::Seat;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -62,12 +63,13 @@ pub async fn events(
     if let Some(run) = run {
         app.found(run).await?;
     }
+    let seat = app.room.for_stream()?;
     let wanted = Wanted { run, workflow: query.workflow };
     let last = headers.get(LAST_EVENT_ID).map(|value| value.to_str().map_err(drop));
     let last = last.map(|text| text.and_then(str::parse::<Place>));
     let allowed = lapse(app.clone(), who);
     let (reader, first) = Reader::open(app, wanted, last);
-    Ok(response(told(reader, first).take_until(allowed)))
+    Ok(response(seat, told(reader, first).take_until(allowed)))
 }
 
 /// Comes to an end when whoever listens may no longer.
@@ -81,8 +83,10 @@ pub async fn lapse(app: App, who: Who) {
 
 /// A stream that proxies do not hold back.
 pub fn response(
+    seat: Seat,
     events: impl Stream<Item = Result<Event, Infallible>> + Send + 'static,
 ) -> Response {
+    let events = events.inspect(move |_| _ = &seat);
     let unbuffered =
         [(HeaderName::from_static("x-accel-buffering"), "no"), (header::CACHE_CONTROL, "no-store")];
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);

@@ -15,7 +15,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use mainspring_core::time::Timestamp;
-use mainspring_core::view::shapes::{RunView, run_view};
+use mainspring_core::view::shapes::{RunView, run_listed};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use utoipa::{IntoParams, ToSchema};
@@ -46,7 +46,7 @@ pub async fn start(
     asked.check()?;
     if asked.dry_run {
         let meant = app.meant(&asked).await?;
-        let first = meant.first.iter().map(|(head, progress)| run_view(head, progress)).collect();
+        let first = meant.first.iter().map(|(head, progress)| run_listed(head, progress)).collect();
         let (matched, until) = (meant.count(), meant.until);
         return Ok(Json(BulkPreview { matched, first, until }).into_response());
     }
@@ -87,7 +87,7 @@ pub async fn get(
 ) -> Result<Response, Problem> {
     let bulk = app.bulks.get(&id)?;
     match query.follow {
-        Some(true) => Ok(follow(app, who, bulk)),
+        Some(true) => follow(app, who, bulk),
         _ => Ok(Json(bulk.view()).into_response()),
     }
 }

@@ -85,7 +85,7 @@ pub async fn logs(
         query.is_to_follow()?;
         let (run, named) = (found.run.head.id, Named { task: name.into(), index: query.index });
         follow_from(&found, &named)?;
-        return Ok(follow(app, who, (run, named), &headers).into_response());
+        return follow(app, who, (run, named), &headers);
     }
     let task = found.named(&name, query.index)?;
     let Some(attempt) = choose(&app, &found, task, query.attempt).await? else {

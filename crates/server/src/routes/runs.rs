@@ -13,7 +13,7 @@ use mainspring_core::ids::RunId;
 use mainspring_core::kernel::row::{RunHead, RunProgress, RunStatus};
 use mainspring_core::limits::LABELS_MAX;
 use mainspring_core::time::Timestamp;
-use mainspring_core::view::shapes::{RunView, run_view};
+use mainspring_core::view::shapes::{RunView, run_listed};
 use mainspring_store::RunsQuery;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -122,7 +122,7 @@ pub async fn list(
     let limit = limit(query.limit)?;
     let rows = app.store.runs(query.to_query(limit + 1)?).await?;
     let cursor = |(head, _): &(RunHead, RunProgress)| cursor::encode_run(head.created_at, head.id);
-    Ok(Json(Page::of(rows, limit, cursor, |(head, progress)| run_view(&head, &progress))))
+    Ok(Json(Page::of(rows, limit, cursor, |(head, progress)| run_listed(&head, &progress))))
 }
 
 /// Shows a run with the counts of its tasks by state.

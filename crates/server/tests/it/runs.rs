@@ -36,6 +36,19 @@ async fn inputs_are_checked_and_defaults_filled_in() {
 }
 
 #[tokio::test]
+async fn a_large_input_is_told_to_whoever_asks_for_its_run() {
+    let rig = Rig::new().await;
+    rig.deploy("name: w\ninput: {type: object}\ntasks: {a: {noop: {}}}\n").await;
+    let large = "x".repeat(2_000);
+    let body = format!(r#"{{"input": {{"text": "{large}"}}}}"#);
+    let run = rig.post("/workflows/w/runs", &body).await.json();
+    let id = run["id"].as_str().unwrap();
+    assert_eq!(rig.get(&format!("/runs/{id}")).await.json()["input"]["text"], large.as_str());
+    let listed = rig.get("/runs").await.json();
+    assert_eq!((&listed["items"][0]["id"], listed["items"][0].get("input")), (&run["id"], None));
+}
+
+#[tokio::test]
 async fn labels_are_kept_and_found() {
     let rig = Rig::new().await;
     rig.deploy(NOOPS).await;

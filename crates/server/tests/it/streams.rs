@@ -217,3 +217,30 @@ async fn a_log_is_read_by_somebody_who_takes_gzip() {
     assert_eq!(answer.status, StatusCode::OK);
     assert_eq!(answer.headers["content-encoding"], "gzip");
 }
+
+#[tokio::test]
+async fn whoever_listens_keeps_nobody_from_asking() {
+    let rig = Rig::new().await;
+    rig.deploy("name: w\ninput: {type: object}\ntasks: {a: {noop: {}}}\n").await;
+    // Half of the connections of the rig.
+    let mut open = Vec::new();
+    for _ in 0..8 {
+        let response = rig.send(request(Method::GET, "/events", &[], "")).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        open.push(response.into_body().into_data_stream());
+    }
+    let refused = rig.get("/events").await;
+    assert_eq!(
+        (refused.status, refused.code().as_str()),
+        (StatusCode::SERVICE_UNAVAILABLE, "busy")
+    );
+    assert_eq!(rig.get("/readyz").await.status, StatusCode::OK);
+
+    // What is large is not told to each of them.
+    let body = format!(r#"{{"input": {{"text": "{}"}}}}"#, "x".repeat(2_000));
+    rig.post("/workflows/w/runs", &body).await;
+    let heard = until(&mut open[0], "run").await;
+    assert!(heard.contains("\"workflow\":\"w\"") && !heard.contains("xxx"), "{heard}");
+    open.pop();
+    assert_eq!(rig.send(request(Method::GET, "/events", &[], "")).await.status(), StatusCode::OK);
+}

@@ -9,10 +9,12 @@ use crate::contract::{
 use crate::grouped::{Grouped, Marks};
 use crate::refused::Refused;
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskRef};
+use mainspring_core::json::Json;
 use mainspring_core::kernel::row::{
     AdditionRow, AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
 };
 use mainspring_core::kernel::wait::SignalRow;
+use mainspring_core::limits::INPUT_LISTED_BYTES_MAX;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use mainspring_core::world::input::Forgotten;
@@ -247,7 +249,7 @@ impl Model {
         let mut found: Vec<&(RunHead, RunProgress)> =
             self.runs.values().filter(|(head, progress)| matches(query, head, progress)).collect();
         found.sort_by_key(|(head, _)| Reverse((head.created_at, head.id)));
-        found.into_iter().take(query.limit).cloned().collect()
+        found.into_iter().take(query.limit).map(listed).collect()
     }
 
     pub fn version(&self, workflow: &str, number: Option<u32>) -> Option<VersionRow> {
@@ -293,7 +295,7 @@ impl Model {
             None => false,
             Some(last) => last.is_none_or(|last| progress.stamp <= last),
         };
-        found.into_iter().filter(|(_, progress)| is_given(progress)).cloned().collect()
+        found.into_iter().filter(|(_, progress)| is_given(progress)).map(listed).collect()
     }
 
     pub fn expired(&self, before: Timestamp, limit: usize) -> Vec<Expired> {
@@ -353,6 +355,16 @@ impl Model {
     pub fn log(&self, run: RunKey, attempt: AttemptId) -> Option<Log> {
         self.logs.get(&(run, attempt)).cloned()
     }
+}
+
+/// As a list has it.
+fn listed((head, progress): &(RunHead, RunProgress)) -> (RunHead, RunProgress) {
+    let (mut head, mut progress) = (head.clone(), progress.clone());
+    if head.input.as_str().len() > INPUT_LISTED_BYTES_MAX {
+        head.input = Json::unread();
+    }
+    progress.output = None;
+    (head, progress)
 }
 
 fn matches(query: &RunsQuery, head: &RunHead, progress: &RunProgress) -> bool {

@@ -125,6 +125,12 @@ impl<'a> Cells<'a> {
         Json::parse(value).map_err(|error| self.damaged(shown(value), &error.to_string()))
     }
 
+    /// One that a list may leave where it is.
+    pub fn maybe_unread(&mut self) -> Result<Json, Fault> {
+        let Some(value) = self.take::<Option<&str>>()? else { return Ok(Json::unread()) };
+        Json::parse(value).map_err(|error| self.damaged(shown(value), &error.to_string()))
+    }
+
     /// What a task or a run put out.
     pub fn output(&mut self) -> Result<Output, Fault> {
         let value: &str = self.take()?;

@@ -68,6 +68,11 @@ impl<'a> Cells<'a> {
         Json::parse(text).map_err(|error| self.damaged(value, &error.to_string()))
     }
 
+    /// One that a list may leave where it is.
+    pub fn maybe_unread(&mut self) -> Result<Json, Fault> {
+        Ok(self.unless_null(Self::json)?.unwrap_or_else(Json::unread))
+    }
+
     /// What a task or a run put out.
     pub fn output(&mut self) -> Result<Output, Fault> {
         let value = self.next()?;

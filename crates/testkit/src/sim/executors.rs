@@ -69,6 +69,8 @@ pub struct Executors {
     pub refused: BTreeSet<AttemptId>,
     /// Merges that something was in the way of, over all lives.
     pub hindered: BTreeSet<AttemptId>,
+    /// Somebody has what merges land on, and has not given it back.
+    checked_out: bool,
     /// Makes every element of every list another one.
     values: u64,
 }
@@ -176,7 +178,7 @@ impl Executors {
     fn begin(&mut self, luck: &mut Luck, ticket: Ticket) -> Check {
         let endless = luck.strikes(Trouble::Endless, 12);
         let held = self.held.get_mut(&ticket.attempt).expect("the caller found it");
-        if held.kind == Kind::Merge && luck.strikes(Trouble::Hindered, 2) {
+        if held.kind == Kind::Merge && in_the_way(&mut self.checked_out, luck) {
             // As one that is refused, it leaves nothing.
             self.refused.insert(ticket.attempt);
             self.hindered.insert(ticket.attempt);
@@ -229,7 +231,7 @@ impl Executors {
             // Even one that is being stopped may get there first.
             luck.tally.count(("moment", "end while stopping", ""));
         }
-        if held.kind == Kind::Merge && luck.strikes(Trouble::Hindered, 2) {
+        if held.kind == Kind::Merge && in_the_way(&mut self.checked_out, luck) {
             self.hindered.insert(held.ticket.attempt);
             return hindered();
         }
@@ -275,6 +277,18 @@ impl Executors {
 pub fn repository_of(attempt: AttemptId) -> &'static str {
     let odd = attempt.to_string().bytes().last().is_some_and(|byte| byte % 2 == 1);
     if odd { "/srv/app" } else { "/srv/docs" }
+}
+
+/// Whoever has something checked out keeps it for a while. Peace brings nobody else, and those who
+/// are there leave sooner or later.
+fn in_the_way(checked_out: &mut bool, luck: &mut Luck) -> bool {
+    if luck.at_peace {
+        *checked_out = *checked_out && luck.below(2) == 0;
+        return *checked_out;
+    }
+    let is_in_the_way = luck.strikes(Trouble::Hindered, if *checked_out { 1 } else { 3 });
+    *checked_out = is_in_the_way && luck.below(8) != 0;
+    is_in_the_way
 }
 
 fn hindered() -> Outcome {

@@ -89,7 +89,7 @@ fn possible() -> BTreeSet<Thing> {
     for what in ["anew", "anew from a task", "anew with another version"] {
         possible.insert(("run", what, ""));
     }
-    for what in ["waits", "waits again", "landed", "cancelled"] {
+    for what in ["waits", "landed", "cancelled"] {
         possible.insert(("hindered", what, ""));
     }
     for what in ["waits", "waits again", "let in"] {

@@ -3,7 +3,7 @@
 //! A list of several statuses is put together from one walk for each index that holds some of
 //! them.
 
-use super::runs::{columns, read};
+use super::runs::{columns, read_listed};
 use crate::contract::RunsQuery;
 use crate::postgres::columns::{count, uuid};
 use crate::postgres::fault::Fault;
@@ -37,7 +37,7 @@ pub(in crate::postgres) async fn list(
             session.snapshot(&steps).await?
         }
     };
-    let mut found = answers.iter().flatten().map(read).collect::<Result<Vec<_>, Fault>>()?;
+    let mut found = answers.iter().flatten().map(read_listed).collect::<Result<Vec<_>, Fault>>()?;
     if several {
         found.sort_by_key(|(head, _)| Reverse((head.created_at, head.id)));
         found.truncate(query.limit);
@@ -125,7 +125,7 @@ impl<'a> Walk<'a> {
         };
         let sql = format!(
             "select {} from runs {conditions} order by created_at desc, id desc limit {limit}",
-            columns!()
+            columns!(listed)
         );
         Self { sql, params }
     }

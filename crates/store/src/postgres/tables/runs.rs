@@ -11,14 +11,11 @@ use mainspring_core::ids::{RunId, RunKey, SchedulerId};
 use mainspring_core::kernel::row::{
     CancelCause, Counts, Parent, RunError, RunHead, RunKind, RunProgress, RunStatus,
 };
+use mainspring_core::limits::INPUT_LISTED_BYTES_MAX;
 use mainspring_core::output::Output;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use tokio_postgres::Row;
-
-/// Every update rewrites its row: an input larger than this has a row of its own, so that a
-/// step of a run does not cost its input again.
-const INPUT_INLINE_BYTES_MAX: usize = 1024;
 
 const INSERT: &str = "
     insert into runs (key, status, held_by, held_at, cancel, owner, stamp, started_at,
@@ -86,13 +83,20 @@ const UNFINISHED: &str = "
 /// What `read` takes, in its order.
 macro_rules! columns {
     () => {
-        "key, id, workflow, version, kind,
-         coalesce(input, (select input from inputs where run = key)) as input,
+        columns!("coalesce(input, (select input from inputs where run = key)) as input", "output")
+    };
+    (listed) => {
+        columns!("input", "null::text as output")
+    };
+    ($input:literal, $output:literal) => {
+        concat!(
+            "key, id, workflow, version, kind, ", $input, ",
          labels, priority, triggered_by, workdir, parent, parent_task, group_key, created_at, retry_of, status,
          held_by, held_at, cancel, (select id from schedulers where ordinal = owner) as owner, stamp, started_at,
-         opened_at, finished_at, error, output, tasks_total, tasks_live, tasks_success,
+         opened_at, finished_at, error, ", $output, ", tasks_total, tasks_live, tasks_success,
          tasks_failed, tasks_cancelled, tasks_skipped, tasks_waiting, tasks_worker_done,
          signals, additions, alone_since"
+        )
     };
 }
 pub(super) use columns;
@@ -101,7 +105,7 @@ const LOAD: &str = concat!("select ", columns!(), " from runs where id = $1");
 const LOAD_BY_KEY: &str = concat!("select ", columns!(), " from runs where key = $1");
 const CHANGED: &str = concat!(
     "select ",
-    columns!(),
+    columns!(listed),
     " from runs
      where owner = (select ordinal from schedulers where id = $1) and stamp > $2
      order by stamp fetch first ($3) rows with ties"
@@ -167,7 +171,7 @@ pub(in crate::postgres) fn insert<'a>(rows: &'a [Owned<'a, &'a RunHead>]) -> Ste
 }
 
 pub(in crate::postgres) fn is_large(head: &RunHead) -> bool {
-    head.input.as_str().len() > INPUT_INLINE_BYTES_MAX
+    head.input.as_str().len() > INPUT_LISTED_BYTES_MAX
 }
 
 pub(in crate::postgres) fn insert_inputs<'a>(rows: &'a [&'a RunHead]) -> Step<'a> {
@@ -247,7 +251,7 @@ pub(in crate::postgres) async fn changed(
         Box::new(count(runs_max)) as _,
     ];
     let rows = session.rows(&Step { sql: CHANGED, params }).await?;
-    let mut found = rows.iter().map(read).collect::<Result<Vec<_>, Fault>>()?;
+    let mut found = rows.iter().map(read_listed).collect::<Result<Vec<_>, Fault>>()?;
     found.sort_by_key(|(head, progress)| (progress.stamp, head.key));
     Ok(found)
 }
@@ -261,6 +265,15 @@ pub(super) fn load_by_key(run: RunKey) -> Step<'static> {
 }
 
 pub(in crate::postgres) fn read(row: &Row) -> Result<(RunHead, RunProgress), Fault> {
+    let (head, progress) = read_listed(row)?;
+    match head.input.is_unread() {
+        true => Err(Cells::of(row, "runs", 1).contradiction("its input is missing")),
+        false => Ok((head, progress)),
+    }
+}
+
+/// Of a list, which leaves large inputs where they are.
+pub(in crate::postgres) fn read_listed(row: &Row) -> Result<(RunHead, RunProgress), Fault> {
     let mut cells = Cells::of(row, "runs", 1);
     Ok((read_head(&mut cells)?, read_progress(&mut cells)?))
 }
@@ -272,7 +285,7 @@ fn read_head(cells: &mut Cells<'_>) -> Result<RunHead, Fault> {
         workflow: cells.text()?.into(),
         version: cells.number()?,
         kind: cells.word(kind_from_word)?,
-        input: cells.json()?,
+        input: cells.maybe_unread()?,
         labels: read_labels(cells)?,
         priority: cells.take()?,
         triggered_by: cells.text()?,

@@ -3,7 +3,7 @@
 //! Which index serves a list is said, not guessed: the planner has no statistics here. A list
 //! of several statuses is put together from one walk for each index that holds some of them.
 
-use super::runs::{columns, read};
+use super::runs::{columns, read_listed};
 use crate::contract::RunsQuery;
 use crate::sqlite::cells::limit;
 use crate::sqlite::fault::Fault;
@@ -89,7 +89,7 @@ impl Walk {
         let mut statement = conn.prepare_cached(&sql)?;
         let mut rows = statement.query(rusqlite::params_from_iter(values))?;
         while let Some(row) = rows.next()? {
-            found.push(read(row)?);
+            found.push(read_listed(row)?);
         }
         Ok(())
     }
@@ -134,7 +134,7 @@ impl Walk {
         let sql = format!(
             "select {} from runs indexed by {} {conditions}
              order by created_at desc, id desc limit ?",
-            columns!(),
+            columns!(listed),
             self.index,
         );
         (sql, values)

@@ -10,12 +10,9 @@ use mainspring_core::ids::{RunId, RunKey, SchedulerId};
 use mainspring_core::kernel::row::{
     CancelCause, Counts, Parent, RunError, RunHead, RunKind, RunProgress, RunStatus,
 };
+use mainspring_core::limits::INPUT_LISTED_BYTES_MAX;
 use mainspring_core::output::Output;
 use rusqlite::{CachedStatement, Connection, ErrorCode, Row, ToSql, params};
-
-/// Every update rewrites its row: an input larger than this has a row of its own, so that a
-/// step of a run does not cost its input again.
-const INPUT_INLINE_BYTES_MAX: usize = 1024;
 
 /// The numbers of what changes are the same here and in `PUT`.
 pub(super) const INSERT: &str = "
@@ -47,13 +44,20 @@ pub(super) const UNFINISHED: &str = "
 /// What `read` takes, in its order.
 macro_rules! columns {
     () => {
-        "key, id, workflow, version, kind,
-         coalesce(input, (select input from inputs where run = key)) as input,
+        columns!("coalesce(input, (select input from inputs where run = key)) as input", "output")
+    };
+    (listed) => {
+        columns!("input", "null as output")
+    };
+    ($input:literal, $output:literal) => {
+        concat!(
+            "key, id, workflow, version, kind, ", $input, ",
          labels, priority, triggered_by, workdir, parent, parent_task, group_key, created_at, retry_of, status,
          held_by, held_at, cancel, (select id from schedulers where ordinal = owner) as owner, stamp, started_at,
-         opened_at, finished_at, error, output, tasks_total, tasks_live, tasks_success,
+         opened_at, finished_at, error, ", $output, ", tasks_total, tasks_live, tasks_success,
          tasks_failed, tasks_cancelled, tasks_skipped, tasks_waiting, tasks_worker_done,
          signals, additions, alone_since"
+        )
     };
 }
 pub(super) use columns;
@@ -62,7 +66,7 @@ pub(super) const LOAD: &str = concat!("select ", columns!(), " from runs where i
 pub(super) const LOAD_BY_KEY: &str = concat!("select ", columns!(), " from runs where key = ?1");
 pub(super) const CHANGED: &str = concat!(
     "select ",
-    columns!(),
+    columns!(listed),
     " from runs indexed by runs_by_stamp
      where owner = (select ordinal from schedulers where id = ?1) and stamp > ?2
      order by stamp, key"
@@ -75,7 +79,7 @@ pub(in crate::sqlite) fn insert(
     let mut owners = Owners::of(conn);
     let mut statement = conn.prepare_cached(INSERT)?;
     for (head, progress) in rows {
-        let is_large = head.input.as_str().len() > INPUT_INLINE_BYTES_MAX;
+        let is_large = head.input.as_str().len() > INPUT_LISTED_BYTES_MAX;
         let input = (!is_large).then_some(head.input.as_str());
         bind_progress(&mut statement, head.key, progress, &mut owners)?;
         bind_head(&mut statement, head, input)?;
@@ -245,7 +249,7 @@ pub(in crate::sqlite) fn changed(
     let mut statement = conn.prepare_cached(CHANGED)?;
     let mut rows = statement.query(params![scheduler.as_bytes(), after])?;
     while let Some(row) = rows.next()? {
-        let (head, progress) = read(row)?;
+        let (head, progress) = read_listed(row)?;
         let is_torn = found.last().is_some_and(|(_, last)| last.stamp == progress.stamp);
         if found.len() >= runs_max && !is_torn {
             break;
@@ -256,6 +260,15 @@ pub(in crate::sqlite) fn changed(
 }
 
 pub(super) fn read(row: &Row<'_>) -> Result<(RunHead, RunProgress), Fault> {
+    let (head, progress) = read_listed(row)?;
+    match head.input.is_unread() {
+        true => Err(Cells::of(row, "runs", 1).contradiction("its input is missing")),
+        false => Ok((head, progress)),
+    }
+}
+
+/// Of a list, which leaves large inputs where they are.
+pub(super) fn read_listed(row: &Row<'_>) -> Result<(RunHead, RunProgress), Fault> {
     let mut cells = Cells::of(row, "runs", 1);
     Ok((read_head(&mut cells)?, read_progress(&mut cells)?))
 }
@@ -267,7 +280,7 @@ fn read_head(cells: &mut Cells<'_>) -> Result<RunHead, Fault> {
         workflow: cells.take::<String>()?.into(),
         version: cells.take()?,
         kind: cells.word(kind_from_word)?,
-        input: cells.json()?,
+        input: cells.maybe_unread()?,
         labels: cells.structure()?,
         priority: cells.take()?,
         triggered_by: cells.take()?,

@@ -3,7 +3,10 @@
 use super::begin::{accept, begin, key};
 use crate::asking::{ask, commit, register};
 use crate::rows::{OTHER, SCHEDULER, head, parent, plain, progress, run_id};
+use mainspring_core::json::Json;
 use mainspring_core::kernel::row::{RunHead, RunProgress, RunStatus};
+use mainspring_core::limits::INPUT_LISTED_BYTES_MAX;
+use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use mainspring_store::{RunsQuery, Store};
@@ -147,4 +150,25 @@ pub fn those_of_some_runs_that_are_stored(store: &dyn Store) {
     known.sort_unstable();
     assert_eq!(known, [1, 3].map(run_id));
     assert_eq!(ask(store.known_runs(&[])), []);
+}
+
+pub fn what_is_large_is_not_in_lists(store: &dyn Store) {
+    let fence = begin(store);
+    let text = |bytes: usize| Json::parse(&format!("\"{}\"", "x".repeat(bytes - 2))).unwrap();
+    let inputs = [text(INPUT_LISTED_BYTES_MAX), text(INPUT_LISTED_BYTES_MAX + 1)];
+    for (number, input) in (1..).zip(&inputs) {
+        let head = RunHead { input: input.clone(), ..head(number) };
+        let output = Some(Output::Inline(Json::empty_list()));
+        let ended = RunProgress { output, ..progress(RunStatus::Success, number) };
+        commit(store, fence, vec![Change::NewRun(head, ended)]).unwrap();
+    }
+    let mut listed = ask(store.runs(RunsQuery { limit: 10, ..RunsQuery::default() }));
+    listed.reverse();
+    assert_eq!(listed, ask(store.changed(SCHEDULER, 0, 10)));
+    let inputs_listed: Vec<Json> = listed.iter().map(|(head, _)| head.input.clone()).collect();
+    assert_eq!(inputs_listed, [inputs[0].clone(), Json::unread()]);
+    assert!(listed.iter().all(|(_, progress)| progress.output.is_none()));
+    let whole = ask(store.run(run_id(2))).expect("it is stored");
+    assert_eq!(whole.head.input, inputs[1]);
+    assert_eq!(whole.progress.output, Some(Output::Inline(Json::empty_list())));
 }

@@ -82,6 +82,7 @@ suite! {
     lists::runs_are_filtered_by_age,
     lists::runs_are_filtered_by_labels,
     lists::those_of_some_runs_that_are_stored,
+    lists::what_is_large_is_not_in_lists,
     changes::runs_are_read_in_the_order_of_their_stamps,
     workflows::the_last_word_on_a_workflow_stands,
     workflows::workflows_that_are_not_hidden_are_listed_by_name,
