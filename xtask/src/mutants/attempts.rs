@@ -146,16 +146,15 @@ pub const MUTANTS: &[Mutant] = &[
         "Stopping::Timeout",
     )),
     mutant("start-not-durable", "a dispatch is in the batch that starts it", ADVANCE, (
-        "        self.draft.task(key, task);
+        "«self.draft.task(key, task);»
         let run = self.runs.get(&key)",
-        "        let run = self.runs.get(&key)",
+        "",
     )),
     mutant("double-dispatch", "what is dispatched is not ready any more", ADVANCE, (
-        "        self.draft.task(key, task);
+        "«self.draft.task(key, task);»
         let run = self.runs.get(&key)",
-        "        self.draft.task(key, task);
-        self.enqueue(key, task.no);
-        let run = self.runs.get(&key)",
+        "self.draft.task(key, task);
+        self.enqueue(key, task.no);",
     )),
     mutant("history-dropped", "a superseded attempt goes into the history", ADVANCE, (
         "(!refused).then_some(AttemptRow { task: row.task, step: Step::Work, attempt, output })",

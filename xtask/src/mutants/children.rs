@@ -12,24 +12,34 @@ pub const MUTANTS: &[Mutant] = &[
         "        let _ = (child, by);",
     )),
     mutant("child-failure-succeeds", "a failed child fails its attempt", CHILD, (
-        "            (None, End::Failed(error)) => self.child_failed(now, ticket, error),",
-        "            (None, End::Failed(_)) => { self.close_attempt(now, ticket, AttemptEnd::Success, |row| { waits_no_more(row); step(row, Event::Succeeded); row.hold = None; }); }",
+        "(None, End::Failed(error)) => «self.child_failed(now, ticket, error)»",
+        "{
+                drop(error);
+                self.close_attempt(now, ticket, AttemptEnd::Success, |row| {
+                    waits_no_more(row);
+                    step(row, Event::Succeeded);
+                    row.hold = None;
+                });
+            }",
     )),
     mutant("child-begun-twice", "each start is one child", PARK, (
-        "                let run = self.begin_child(now, key, task, *begin)?;",
-        "                let _ = self.begin_child(now, key, task, (*begin).clone()); let run = self.begin_child(now, key, task, *begin)?;",
+        "self.begin_child(now, key, task, *begin)?",
+        "{
+                    let _ = self.begin_child(now, key, task, (*begin).clone());
+                    self.begin_child(now, key, task, *begin)?
+                }",
     )),
     mutant("hold-stays-above", "a hold of the parent is its children's", CHILD, (
-        "            RunStatus::Running if is_held => drop(self.pause_run(now, key, &by)),",
-        "            RunStatus::Running if is_held => {}",
+        "RunStatus::Running if is_held => «drop(self.pause_run(now, key, &by))»",
+        "()",
     )),
     mutant("child-end-unheard", "the end of a child ends the wait for it", CHILD, (
-        "        let Some(row) = row.filter(|row| row.child() == Some(id)) else { return };",
-        "        let Some(row) = row.filter(|row| row.child() == Some(id) && row.task.no.0 == 0) else { return };",
+        "row.filter(|row| row.child() == Some(id))",
+        "row.filter(|row| row.child() == Some(id) && row.task.no.0 == 0)",
     )),
     mutant("child-counted", "a child passes a group that an ancestor holds", "crates/core/src/world/admit.rs", (
-        "            if run.head.group.as_ref() == Some(group) {",
-        "            if run.head.group.as_ref() == Some(group) && run.head.parent.is_some() {",
+        "run.head.group.as_ref() == Some(group)",
+        "run.head.group.as_ref() == Some(group) && run.head.parent.is_some()",
     )),
     mutant("child-retries-for-ever", "a child's failure is counted", CHILD, (
         "            row.tries = tries;",

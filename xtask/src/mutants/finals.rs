@@ -20,20 +20,20 @@ pub const MUTANTS: &[Mutant] = &[
         "let _ = queue_name;",
     )),
     mutant("merge-in-any-name", "what lands names the attempt that did the work", LAUNCH, (
-        "attempt: self.finalizes.expect(\"only finalizers land\"),",
-        "attempt: self.finalizes.map_or(self.ticket.attempt, |_| self.ticket.attempt),",
+        "self.finalizes.expect(\"only finalizers land\")",
+        "self.ticket.attempt",
     )),
     mutant("youngest-lands-first", "in a queue the oldest lands first", LINE, (
         "free.filter_map(|(_, line)| line.first()).min().copied()",
         "free.filter_map(|(_, line)| line.last()).max().copied()",
     )),
     mutant("merged-by-work", "dependents on merged wait until it has landed", EDGE, (
-        "(When::Merged | When::Started, Standpoint::WorkerDone) => Unmet,",
-        "(When::Merged | When::Started, Standpoint::WorkerDone) => Satisfied,",
+        "(When::Merged | When::Started, Standpoint::WorkerDone) => «Unmet»",
+        "Satisfied",
     )),
     mutant("completed-unheeded", "dependents on completed go on when the work is done", EDGE, (
-        "(When::Completed, Standpoint::WorkerDone) => Satisfied,",
-        "(When::Completed, Standpoint::WorkerDone) => Unmet,",
+        "(When::Completed, Standpoint::WorkerDone) => «Satisfied»",
+        "Unmet",
     )),
     mutant("work-of-some", "a fan-out is done when all its instances are", WORKED, (
         "self.success + self.worker_done + failed == self.count",
@@ -56,8 +56,8 @@ pub const MUTANTS: &[Mutant] = &[
         "row.finalizer.as_mut().expect(\"the ticket was checked\").tries = losses;",
     )),
     mutant("landing-without-end", "what lands work has its own bound on tries", FINALIZE, (
-        "let tries = finalizer.tries + 1;",
-        "let tries = finalizer.tries;",
+        "finalizer.tries + 1",
+        "finalizer.tries",
     )),
     mutant("held-lands", "holding a task holds what lands its work", FINALIZE, (
         "is_due && self.lets_start(task.no) && !self.is_held(task)",
@@ -68,23 +68,25 @@ pub const MUTANTS: &[Mutant] = &[
         "is_due && !self.is_held(task)",
     )),
     mutant("withdrawn-and-landed", "a cancel takes what is queued out of its line", ORDERS, (
-        "        self.line.remove_task(key, no);
+        "«self.line.remove_task(key, no);»
         self.change(key, TaskRef::plain(no), |row| {",
-        "        self.change(key, TaskRef::plain(no), |row| {",
+        "",
     )),
     mutant("landed-and-cancelled", "what lands while it is being stopped has landed", FINALIZE, (
-        "            (_, Outcome::Success(output) | Outcome::Cached(output)) => {",
-        "            (None, Outcome::Success(output) | Outcome::Cached(output)) => {",
+        "self.landed(now, ticket, output);",
+        "if stopping == Some(Stopping::Cancel) {
+            self.finish_finalizer(now, ticket, (AttemptEnd::Cancelled, None), cancel);
+        } else {
+            self.landed(now, ticket, output);
+        }",
     )),
     mutant("stopped-landing-goes-on", "a cancelled finalizer is not tried again", FINALIZE, (
-        "            (Some(Stopping::Cancel), _) => {
-                self.finish_finalizer(now, ticket, (AttemptEnd::Cancelled, None), cancel);
-            }",
-        "            (Some(Stopping::Cancel), _) => self.finalizer_lost(now, ticket, None),",
+        "self.finish_finalizer(now, ticket, (AttemptEnd::Cancelled, None), cancel);",
+        "self.finalizer_lost(now, ticket, None);",
     )),
     mutant("landing-unasked", "the work is done only when it has landed", REPORT, (
-        "if self.task(ticket).finalize.is_some() => {",
-        "if self.task(ticket).finalize.is_some() && ticket.task.index.is_none() => {",
+        "self.task(ticket).finalize.is_some()",
+        "self.task(ticket).finalize.is_some() && ticket.task.index.is_none()",
     )),
     mutant("hindrance-fails", "what is in the way of a merge is no failure of it", FINALIZE, (
         "self.finalizer_hindered(now, ticket, what)",

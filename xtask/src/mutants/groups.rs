@@ -35,10 +35,13 @@ pub const MUTANTS: &[Mutant] = &[
         "",
     )),
     mutant("fan-in-reversed", "the list is in the order of the indexes", LIST, (
-        "        let page = desk.outputs.instances(desk.around.key, no, next)?;",
-        "        let mut page = desk.outputs.instances(desk.around.key, no, next)?;
-        if let [first, .., last] = &mut page[..] {
-            std::mem::swap(&mut first.1, &mut last.1);
+        "desk.outputs.instances(desk.around.key, no, next)?",
+        "{
+            let mut page = desk.outputs.instances(desk.around.key, no, next)?;
+            if let [first, .., last] = &mut page[..] {
+                std::mem::swap(&mut first.1, &mut last.1);
+            }
+            page
         }",
     )),
     mutant("fan-in-without-gaps", "the list has null where an instance has no output", LIST, (
@@ -50,8 +53,8 @@ pub const MUTANTS: &[Mutant] = &[
         "run.strategy(no) == FailureStrategy::FailFast && !is_stopping && false",
     )),
     mutant("fail-fast-stops-nothing", "what is live of a closed group is stopped", GROUP, (
-        "                true => self.stop(key, task, Stopping::Cancel, |row| row.cancelled = Some(why)),",
-        "                true => {}",
+        "true => «self.stop(key, task, Stopping::Cancel, |row| row.cancelled = Some(why))»",
+        "()",
     )),
     mutant("closed-opens-more", "a closed group opens no more", COUNT, (
         "self.closed.is_none() && self.next < self.count",

@@ -8,7 +8,8 @@ pub struct Mutant {
     /// What no longer holds.
     pub breaks: &'static str,
     pub file: &'static str,
-    /// An expression, or whole statements. Found exactly once in the file.
+    /// An expression, or whole statements, found exactly once in the file. Where it takes more
+    /// to be found once, this is more, and what is replaced stands between `«` and `»`.
     pub old: &'static str,
     /// Of the same kind.
     pub new: &'static str,
@@ -25,15 +26,31 @@ pub const fn mutant(
 }
 
 impl Mutant {
+    /// What is replaced.
+    pub fn passage(&self) -> &'static str {
+        self.parts().1
+    }
+
     /// Where its passage stands in its file, or why there is no such passage.
     pub fn position(&self, text: &str) -> Result<usize, String> {
-        let Self { name, file, old, .. } = self;
-        let mut places = text.match_indices(old);
+        let Self { name, file, .. } = self;
+        let (before, passage, after) = self.parts();
+        let whole = [before, passage, after].concat();
+        let mut places = text.match_indices(&whole);
         match (places.next(), places.next()) {
-            (Some((at, _)), None) => Ok(at),
+            (Some((at, _)), None) => Ok(at + before.len()),
             (None, _) => Err(format!("{name}: its text is no longer in {file}")),
             (Some(_), Some(_)) => Err(format!("{name}: its text is more than once in {file}")),
         }
+    }
+
+    /// What stands before the passage to find it by, the passage, and what stands behind it.
+    fn parts(&self) -> (&'static str, &'static str, &'static str) {
+        let marked = self.old.split_once('«').and_then(|(before, rest)| {
+            let (passage, after) = rest.split_once('»')?;
+            Some((before, passage, after))
+        });
+        marked.unwrap_or(("", self.old, ""))
     }
 }
 

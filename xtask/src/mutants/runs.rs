@@ -143,8 +143,8 @@ pub const MUTANTS: &[Mutant] = &[
         "",
     )),
     mutant("timeout-is-cancel", "a run that timed out has failed", OUTCOME, (
-        "Some(CancelCause::RunTimeout) => RunStatus::Failed",
-        "Some(CancelCause::RunTimeout) => RunStatus::Cancelled",
+        "Some(CancelCause::RunTimeout) => «RunStatus::Failed»",
+        "RunStatus::Cancelled",
     )),
     mutant("paused-ends", "a paused run does not end", ADVANCE, (
         "!run.is_over()",

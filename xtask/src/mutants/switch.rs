@@ -39,14 +39,17 @@ pub fn applied(file: &str, text: &str, mutants: &[&Mutant]) -> Result<String, St
     }
     placed.sort_by_key(|(at, _)| *at);
     let (mut whole, mut done) = (String::with_capacity(2 * text.len()), 0);
-    for same in placed.chunk_by(|(_, one), (_, other)| one.old == other.old) {
+    for same in
+        placed.chunk_by(|one, other| (one.0, one.1.passage()) == (other.0, other.1.passage()))
+    {
         let (at, first) = same[0];
+        let old = first.passage();
         let Some(between) = text.get(done..at) else {
             return Err(format!("{}: its passage overlaps another one in {file}", first.name));
         };
         whole += between;
-        whole += &switched(file, same.iter().map(|(_, mutant)| *mutant), first.old);
-        done = at + first.old.len();
+        whole += &switched(file, same.iter().map(|(_, mutant)| *mutant), old);
+        done = at + old.len();
     }
     Ok(whole + &text[done..])
 }
@@ -81,6 +84,17 @@ mod tests {
             whole,
             "fn f() {\n    if (if crate::mutant::is(\"more\") { a >= b } \
              else if crate::mutant::is(\"none\") { false } else { a > b }) {\n        \
+             if crate::mutant::is(\"idle\") {  } else { step(); }\n    }\n}\n"
+        );
+    }
+
+    #[test]
+    fn more_than_a_passage_may_be_needed_to_find_it() {
+        let idle = mutant("idle", "", "crates/core/src/f.rs", ("b {\n        «step();»", ""));
+        let whole = applied(idle.file, TEXT, &[&idle]).expect("it is there");
+        assert_eq!(
+            whole,
+            "fn f() {\n    if a > b {\n        \
              if crate::mutant::is(\"idle\") {  } else { step(); }\n    }\n}\n"
         );
     }

@@ -14,8 +14,8 @@ pub const MUTANTS: &[Mutant] = &[
         "*verdict == Verdict::Rejected && approval.on_reject == OnReject::Fail && false",
     )),
     mutant("rejection-approves", "a rejection never looks like an approval", PARK, (
-        "\"approved\": *verdict == Verdict::Approved",
-        "\"approved\": true",
+        "*verdict == Verdict::Approved",
+        "true",
     )),
     mutant("decided-twice", "an approval is decided once", SAID, (
         "Err(Refusal::Decided)",
@@ -26,12 +26,12 @@ pub const MUTANTS: &[Mutant] = &[
         "signal.number >= wait.map_or(0, |wait| wait.taken)",
     )),
     mutant("held-wait-ends", "what comes while a task is held is kept", PARK, (
-        "        if self.is_held(task) {",
-        "        if self.is_held(task) && false {",
+        "        if «self.is_held(task)» {",
+        "false",
     )),
     mutant("sleep-cut-short", "a sleep takes its time", PARK, (
-        "            Awaited::Time => is_late.then_some(Over::Time),",
-        "            Awaited::Time => Some(Over::Time),",
+        "is_late.then_some(Over::Time)",
+        "Some(Over::Time)",
     )),
     mutant("signal-not-kept", "a signal that nothing waits for is kept", SAID, (
         "        run.signals.insert(Arc::clone(&row.key), row.clone());",
@@ -42,16 +42,16 @@ pub const MUTANTS: &[Mutant] = &[
         "        drop(row);",
     )),
     mutant("approval-listed-for-ever", "what is decided is not listed", PARKED, (
-        "            Parked::OnApproval(since) => draft.add(Change::UnlistApproval(place(since))),",
-        "            Parked::OnApproval(_) => {}",
+        "draft.add(Change::UnlistApproval(place(since)))",
+        "()",
     )),
     mutant("wait-not-indexed", "a signal finds what waits for it", PARKED, (
-        "            Parked::OnSignal(key) => drop(self.awaiting.insert((key, task))),",
-        "            Parked::OnSignal(_) => {}",
+        "drop(self.awaiting.insert((key, task)))",
+        "drop(key)",
     )),
     mutant("sleeper-never-roused", "the timer of a run that left memory brings it back", ASLEEP, (
-        "        let wakes_at = timers.iter().map(|timer| timer.at).min();",
-        "        let wakes_at = None;",
+        "timers.iter().map(|timer| timer.at).min()",
+        "None",
     )),
     mutant("sleeper-read-too-early", "nothing is taken for the newest that is older", ASLEEP, (
         "        self.check_newest(id, snapshot.progress.stamp)?;",
