@@ -13,9 +13,6 @@ import { openStream } from './stream.js';
 
 /** @typedef {{ fresh?: () => void, back?: () => void, run?: (run: import('./shapes.js').Run) => void, tasks?: (run: string, tasks: import('./shapes.js').Task[]) => void }} Ears */
 
-/** A page that nobody looks at gives its connection back: a browser has only six for each server. */
-const HIDDEN_MAX_MS = 20_000;
-
 export const connection = signal(/** @type {import('./stream.js').State & { since?: number, wasLost?: boolean }} */ ({ is: 'connecting' }));
 
 /** @type {Set<Ears>} */
@@ -83,14 +80,9 @@ export function hangUp() {
   current = undefined;
 }
 
-let hiddenTimer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
+// What was refused may be there by now, for whoever looks again.
 document.addEventListener('visibilitychange', () => {
-  clearTimeout(hiddenTimer);
-  if (document.visibilityState === 'hidden') {
-    hiddenTimer = setTimeout(hangUp, HIDDEN_MAX_MS);
-  } else if (!current && listeners.size) {
-    listen(wanted);
-  }
+  if (document.visibilityState === 'visible' && !current && listeners.size) listen(wanted);
 });
 addEventListener('online', reconnect);
 

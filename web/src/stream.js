@@ -5,8 +5,12 @@
 //   connecting ── answered ──► live ── broke, or silent for too long ──► lost ── after a while ─┐
 //       ▲                                                                                       │
 //       └───────────────────────────────────────────────────────────────────────────────────────┘
+//
+// While nobody looks at the page it rests: the connection is given back, and taken up again from
+// where it was as soon as somebody looks.
 
 import { request } from './api.js';
+import { isResting } from './sight.js';
 
 /** The server says something at least every 15 s. */
 const SILENCE_MAX_MS = 40_000;
@@ -46,6 +50,7 @@ export function openStream(url, { hear, tell, isDone = () => false }) {
       const status = /** @type {any} */ (error).status ?? 0;
       if (status >= 400 && status < 500 && status !== 429) {
         closed = true;
+        leave();
         tell({ is: 'refused', problem: /** @type {any} */ (error) });
         return;
       }
@@ -79,18 +84,29 @@ export function openStream(url, { hear, tell, isDone = () => false }) {
     }
   }
 
-  connect();
+  function hangUp() {
+    clearTimeout(timer);
+    abort.abort();
+    // Whatever is still under way finds that it is not meant any more.
+    abort = new AbortController();
+  }
+
+  // Said at once for how it is now: this opens it, unless nobody looks.
+  const leave = isResting.subscribe((rests) => {
+    if (closed || isDone()) return;
+    hangUp();
+    if (!rests) connect();
+  });
   return {
     close() {
       closed = true;
-      clearTimeout(timer);
-      abort.abort();
+      leave();
+      hangUp();
     },
     /** Does not wait for the next try. */
     retry() {
-      if (closed) return;
-      clearTimeout(timer);
-      abort.abort();
+      if (closed || isResting.peek()) return;
+      hangUp();
       connect();
     },
   };
