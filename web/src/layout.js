@@ -1,6 +1,10 @@
-// Asks the worker to draw a graph, and remembers what it said for as long as the graph is around.
+// Asks the worker to draw a graph, and remembers what it said for as long as the graph is around. A
+// worker that fails is forgotten with all that it was asked: whoever asks next gets a new one.
+
+import { Problem } from './api.js';
 
 /** @typedef {import('./layout-worker.js').Question} Question */
+/** @typedef {import('./layout-worker.js').Answer} Answer */
 /** @typedef {import('./layout-worker.js').Drawing} Drawing */
 
 /** Names its one script for the browser, which otherwise starts none (Trusted Types). */
@@ -16,8 +20,9 @@ function script() {
 let policy;
 /** @type {Worker | undefined} */
 let worker;
-/** @type {((drawing: Drawing) => void)[]} */
-const waiting = [];
+let lastId = 0;
+/** Who waits for the answer to which question. @type {Map<number, { done: (drawing: Drawing) => void, fail: (why: Problem) => void }>} */
+const waiting = new Map();
 /** @type {WeakMap<Question['tasks'], Map<string, Promise<Drawing>>>} */
 const known = new WeakMap();
 
@@ -29,17 +34,47 @@ export function draw(question) {
   known.set(tasks, before);
   let drawing = before.get(shape);
   if (!drawing) {
-    worker ??= started();
-    drawing = new Promise((/** @type {(drawing: Drawing) => void} */ done) => waiting.push(done));
-    before.set(shape, drawing);
-    worker.postMessage(question);
+    const mine = asked(question);
+    before.set(shape, mine);
+    mine.catch(() => before.delete(shape));
+    drawing = mine;
   }
   return drawing;
 }
 
+/** @param {Question} question @returns {Promise<Drawing>} */
+function asked(question) {
+  const id = (lastId += 1);
+  return new Promise((done, fail) => {
+    waiting.set(id, { done, fail });
+    worker ??= started();
+    worker.postMessage({ id, question });
+  });
+}
+
 function started() {
   const it = new Worker(script(), { type: 'module' });
-  // It answers in the order in which it was asked.
-  it.onmessage = ({ data }) => waiting.shift()?.(data);
+  it.onmessage = (/** @type {MessageEvent<Answer>} */ { data }) => {
+    const asker = waiting.get(data.id);
+    waiting.delete(data.id);
+    if (data.drawing) asker?.done(data.drawing);
+    else asker?.fail(new Problem('The graph could not be drawn', data.why ?? ''));
+  };
+  // Its script could not be loaded, or it broke in a way that it cannot tell of itself.
+  it.onerror = (event) => {
+    event.preventDefault();
+    giveUp(it);
+  };
+  it.onmessageerror = () => giveUp(it);
   return it;
+}
+
+/** @param {Worker} broken */
+function giveUp(broken) {
+  if (worker !== broken) return;
+  broken.terminate();
+  worker = undefined;
+  const askers = [...waiting.values()];
+  waiting.clear();
+  for (const { fail } of askers) fail(new Problem('The graph could not be drawn', 'What draws it did not start, or has broken. The server may be away for a moment.'));
 }

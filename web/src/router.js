@@ -72,6 +72,8 @@ export const to = {
   run: (id, tab, state) => `${BASE}/runs/${id}${tab ? `?tab=${tab}` : ''}${state ? `&state=${state}` : ''}`,
   /** @param {string} id @param {string} name @param {number} [index] */
   task: (id, name, index) => `${BASE}/runs/${id}/tasks/${encodeURIComponent(name)}${index === undefined ? '' : `?index=${index}`}`,
+  /** Those of a fan-out that are in a state. @param {string} id @param {string} name @param {string} state */
+  instances: (id, name, state) => `${BASE}/runs/${id}/tasks/${encodeURIComponent(name)}?state=${state}`,
   approvals: () => `${BASE}/approvals`,
   tiers: () => `${BASE}/tiers`,
 };

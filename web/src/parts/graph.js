@@ -1,12 +1,14 @@
 // A workflow as a graph, with the states of a run where there is one.
 
 import { html, useEffect, useMemo, useRef, useState } from '../html.js';
+import { ends, half, isPlain } from '../edges.js';
 import { draw } from '../layout.js';
+import { useEars } from '../live.js';
 import { isNarrow } from '../room.js';
 import { duration, moment, now } from '../time.js';
 import { counted, number, shown } from '../text.js';
 import { isLive, tone, word, worst } from '../words.js';
-import { Loading } from './basics.js';
+import { Loading, Trouble } from './basics.js';
 import { Counts, Shape } from './state.js';
 
 /** @typedef {import('../shapes.js').GraphTask} GraphTask */
@@ -23,13 +25,23 @@ const SCALE_MIN = 0.25;
 const SCALE_READ = 0.75;
 
 /**
- * @param {{ tasks: GraphTask[], stateOf?: (name: string) => Task | undefined, hrefOf: (name: string) => string | undefined, openFold: (node: FoldedNode) => void }} props
+ * @param {{ tasks: GraphTask[], stateOf?: (name: string) => Task | undefined, hrefOf: (name: string) => string | undefined, openFold: (node: FoldedNode) => void, isKnown?: boolean }} props
+ *   isKnown: the states of all tasks are there
  */
-export function Graph({ tasks, stateOf, hrefOf, openFold }) {
+export function Graph({ tasks, stateOf, hrefOf, openFold, isKnown = true }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const nodeWidth = isNarrow.value ? WIDTH_NARROW : WIDTH;
   const [drawing, setDrawing] = useState(/** @type {import('../layout-worker.js').Drawing | undefined} */ (undefined));
+  const [problem, setProblem] = useState(/** @type {any} */ (undefined));
+  const [tries, setTries] = useState(0);
   const [scale, setScale] = useState(1);
+  const again = () => {
+    setProblem(undefined);
+    setTries((n) => n + 1);
+  };
+  // What draws it comes from the server: back with that, it is asked once more.
+  const isBack = () => { if (problem) again(); };
+  useEars({ fresh: isBack, back: isBack });
   const fit = (/** @type {import('../layout-worker.js').Drawing | undefined} */ size, /** @type {number} */ least) => {
     if (!size || !box.current) return;
     const across = (box.current.clientWidth - 10) / size.width;
@@ -44,19 +56,12 @@ export function Graph({ tasks, stateOf, hrefOf, openFold }) {
       if (!isWanted) return;
       setDrawing(it);
       fit(it, SCALE_READ);
-    });
+    }, (why) => { if (isWanted) setProblem(why); });
     return () => { isWanted = false; };
-  }, [tasks, isNarrow.value]);
-  // What went wrong, or else what goes on, or the beginning, is in sight from the start.
-  useEffect(() => {
-    const it = box.current;
-    const node = it?.querySelector('.is-failed') ?? it?.querySelector('.is-running, .is-dispatched, .is-waiting') ?? it?.querySelector('.node');
-    if (!it || !node) return;
-    const [outer, inner] = [it.getBoundingClientRect(), node.getBoundingClientRect()];
-    if (inner.right > outer.right) it.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
-    if (inner.bottom > outer.bottom) it.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
-  }, [drawing]);
+  }, [tasks, isNarrow.value, tries]);
+  useOpening(box, drawing, isKnown);
   const zoom = (/** @type {number} */ by) => setScale(Math.max(SCALE_MIN, Math.min(2, scale * by)));
+  if (problem) return html`<div class="graph" ref=${box}><${Trouble} problem=${problem} again=${again} /></div>`;
   if (!drawing) return html`<div class="graph" ref=${box}><${Loading} label="Drawing" /></div>`;
   const { nodes, width, height, direction } = drawing;
   const isFolded = nodes.some((node) => node.names.length > 1);
@@ -73,6 +78,26 @@ export function Graph({ tasks, stateOf, hrefOf, openFold }) {
     </div>`;
 }
 
+/**
+ * What went wrong, or else what goes on, or the beginning, is in sight from the start: once the graph
+ * is drawn, and once more when all states are known, unless somebody has scrolled meanwhile.
+ * @param {{ current: HTMLElement | null }} box @param {unknown} drawing @param {boolean} isKnown
+ */
+function useOpening(box, drawing, isKnown) {
+  const left = useRef({ x: 0, y: 0, drawing: /** @type {unknown} */ (undefined) });
+  useEffect(() => {
+    const it = box.current;
+    const node = it?.querySelector('.node.is-failed') ?? it?.querySelector('.node.has-failed') ?? it?.querySelector('.node.is-running, .node.is-dispatched, .node.is-waiting') ?? it?.querySelector('.node');
+    if (!it || !node) return;
+    const isNew = left.current.drawing !== drawing;
+    if (!isNew && (Math.abs(it.scrollLeft - left.current.x) > 1 || Math.abs(it.scrollTop - left.current.y) > 1)) return;
+    const [outer, inner] = [it.getBoundingClientRect(), node.getBoundingClientRect()];
+    if (inner.left < outer.left || inner.right > outer.right) it.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
+    if (inner.top < outer.top || inner.bottom > outer.bottom) it.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
+    left.current = { x: it.scrollLeft, y: it.scrollTop, drawing };
+  }, [drawing, isKnown]);
+}
+
 /** @param {{ drawing: import('../layout-worker.js').Drawing, stateOf?: (name: string) => Task | undefined, direction: string, nodeWidth: number }} props */
 function Edges({ drawing, stateOf, direction, nodeWidth }) {
   const { nodes, edges, width, height } = drawing;
@@ -82,32 +107,14 @@ function Edges({ drawing, stateOf, direction, nodeWidth }) {
     ${edges.map((edge) => {
       const [from, to] = [places.get(edge.from), places.get(edge.to)];
       if (!from || !to) return null;
-      const points = ends(edge.points, [from, to], direction, nodeWidth);
+      const points = ends(edge.points, [from, to], direction, { width: nodeWidth, height: HEIGHT });
       const isDone = stateOf?.(edge.from)?.status === 'success';
       const middle = half(points);
-      const isPlain = edge.when === 'merged' || edge.when === 'success';
-      return html`<g key=${`${edge.from} ${edge.to}`}><path d=${curve(points, direction)} class=${`edge ${isPlain ? '' : 'dashed'} ${isDone ? 'done' : ''}`} marker-end="url(#arrow)" />
-        ${!isPlain && html`<text x=${middle.x} y=${middle.y - 4} class="edge-label">${edge.when}</text>`}</g>`;
+      const goesWithoutSaying = isPlain(edge.when);
+      return html`<g key=${`${edge.from} ${edge.to}`}><path d=${curve(points, direction)} class=${`edge ${goesWithoutSaying ? '' : 'dashed'} ${isDone ? 'done' : ''}`} marker-end="url(#arrow)" />
+        ${!goesWithoutSaying && html`<text x=${middle.x} y=${middle.y} class="edge-label">${edge.when}</text>`}</g>`;
     })}
   </svg>`;
-}
-
-/**
- * An edge leaves a node on one side and comes in on the other, in the middle.
- * @param {Point[]} points @param {[Point, Point]} nodes @param {string} direction @param {number} nodeWidth
- */
-function ends(points, [from, to], direction, nodeWidth) {
-  const inner = points.slice(1, -1);
-  const step = direction === 'LR' ? { x: nodeWidth / 2, y: 0 } : { x: 0, y: HEIGHT / 2 };
-  // A point right beside a node would make a kink.
-  const between = inner.length > 1 ? inner : [];
-  return [{ x: from.x + step.x, y: from.y + step.y }, ...between, { x: to.x - step.x, y: to.y - step.y }];
-}
-
-/** Half way along the middle piece. @param {Point[]} points */
-function half(points) {
-  const n = Math.floor((points.length - 1) / 2);
-  return { x: (points[n].x + points[n + 1].x) / 2, y: (points[n].y + points[n + 1].y) / 2 };
 }
 
 /** @param {Point[]} points @param {string} direction */
@@ -133,8 +140,9 @@ function One({ node, stateOf, href }) {
     <span class="node-name"><bdi>${shown(node.id)}</bdi>${about?.added && html` <span class="label">added</span>`}${about?.checkpoint && html` <span class="label">checkpoint</span>`}</span>
     <span class="node-note">${task ? html`<${Note} task=${task} />` : shown(notes || about?.kind || '')}</span>
     ${task?.instances && html`<${Counts} counts=${rest(task.instances)} label="Instances" words=${false} />`}`;
-  const title = [node.id, about?.description, notes].filter(Boolean).join('\n');
-  const classes = `node ${status ? `tone-${tone(status)} is-${status}` : ''} ${about?.fan_out ? 'stacked' : ''}`;
+  const { success = 0, failed = 0, total = 0 } = task?.instances ?? {};
+  const title = [node.id, failed ? `${number(success)} done, ${number(failed)} failed of ${counted(total, 'instance')}` : '', about?.description, notes].filter(Boolean).join('\n');
+  const classes = `node ${status ? `tone-${tone(status)} is-${status}` : ''} ${about?.fan_out ? 'stacked' : ''} ${task?.instances?.failed ? 'has-failed' : ''}`;
   return href ? html`<a class=${classes} href=${href} title=${shown(title)}>${inside}</a>` : html`<div class=${classes} title=${shown(title)}>${inside}</div>`;
 }
 
@@ -146,33 +154,40 @@ const LANDING = { queued: 'waits to land', delayed: 'lands again later', dispatc
 
 /** @param {{ task: Task }} props */
 function Note({ task }) {
-  const parts = [task.status === 'worker_done' ? LANDING[task.finalizer?.state ?? ''] ?? 'work done' : word(task.status)];
-  if (task.instances) parts[0] = `${number(task.instances.success ?? 0)} of ${number(task.instances.total ?? 0)}`;
+  const { instances } = task;
+  const parts = [];
+  if (!instances) parts.push(task.status === 'worker_done' ? LANDING[task.finalizer?.state ?? ''] ?? 'work done' : word(task.status));
+  else parts.push(`${number(instances.success ?? 0)} of ${number(instances.total ?? 0)}`);
   // Numbers count the finalizer's attempts too.
-  if (task.attempt > 1 && !task.finalizer && !task.instances) parts.push(`attempt ${task.attempt}`);
+  if (task.attempt > 1 && !task.finalizer && !instances) parts.push(`attempt ${task.attempt}`);
   if (task.held && task.status !== 'paused') parts.push('held');
   if (task.started_at) {
     const end = task.finished_at ? moment(task.finished_at) : isLive(task.status) ? now.value : NaN;
     if (!Number.isNaN(end)) parts.push(duration(end - moment(task.started_at)));
   }
-  return html`${parts.join(' · ')}`;
+  // What is wrong comes first: the end of a line is cut where there is no room.
+  return html`${(instances?.failed ?? 0) > 0 && html`<${Shape} status="failed" />${number(instances?.failed ?? 0)} failed · `}${parts.join(' · ')}`;
 }
 
 /** @param {{ node: FoldedNode, stateOf?: (name: string) => Task | undefined, open: (node: FoldedNode) => void }} props */
 function Stack({ node, stateOf, open }) {
   /** @type {Record<string, number>} */
   const counts = {};
+  let broken = 0;
   for (const name of node.names) {
-    const status = stateOf?.(name)?.status;
-    if (status) counts[status] = (counts[status] ?? 0) + 1;
+    const task = stateOf?.(name);
+    if (!task) continue;
+    counts[task.status] = (counts[task.status] ?? 0) + 1;
+    // Of a fan-out that still runs; of one that has failed its state says so.
+    if (task.status !== 'failed') broken += task.instances?.failed ?? 0;
   }
   const hasStates = Object.keys(counts).length > 0;
   const status = worst(counts);
   const said = { twins: 'side by side', chain: 'in a row', layer: 'in this layer', task: '' }[node.kind];
-  return html`<button type="button" class=${`node stacked fold ${hasStates ? `tone-${tone(status)} is-${status}` : ''}`} onClick=${() => open(node)} title=${shown(node.names.slice(0, 20).join(', '))}>
+  return html`<button type="button" class=${`node stacked fold ${hasStates ? `tone-${tone(status)} is-${status}` : ''} ${broken > 0 ? 'has-failed' : ''}`} onClick=${() => open(node)} title=${shown(node.names.slice(0, 20).join(', '))}>
     ${hasStates && html`<${Shape} status=${status} />`}
     <span class="node-name">${counted(node.names.length, 'task')}</span>
-    <span class="node-note">${said}, from <bdi>${shown(node.names[0])}</bdi></span>
+    <span class="node-note">${counts.failed > 0 && html`<${Shape} status="failed" />${number(counts.failed)} failed · `}${broken > 0 && html`<${Shape} status="failed" />${counted(broken, 'instance')} failed · `}${hasStates && `${number(counts.success ?? 0)} of ${number(node.names.length)} · `}${said}, from <bdi>${shown(node.names[0])}</bdi></span>
     ${hasStates && html`<${Counts} counts=${counts} label="Tasks" words=${false} />`}
   </button>`;
 }

@@ -1,14 +1,13 @@
 // One run: how it stands, what is wrong, and everything in it.
 
 import { html, useEffect, useMemo, useState } from '../html.js';
-import { get, path, query, request } from '../api.js';
-import { approvals } from '../approvals.js';
+import { path } from '../api.js';
 import { useBook } from '../book.js';
 import { useReasons } from '../explained.js';
 import { useRunGraph } from '../graphs.js';
 import { place, setQuery, to } from '../router.js';
-import { counted, number, shown, shortened, terminalPieces } from '../text.js';
-import { hasLog, isFinal } from '../words.js';
+import { counted, number, shown } from '../text.js';
+import { isFinal } from '../words.js';
 import { Ago, Copy, Empty, Fact, Labels, Loading, Panel, Tabs, Took, Trouble } from '../parts/basics.js';
 import { RunActions } from '../parts/actions.js';
 import { Explain } from '../parts/explain.js';
@@ -18,15 +17,11 @@ import { TaskTable } from '../parts/tasktable.js';
 import { Timeline } from '../parts/timeline.js';
 import { Payload } from '../parts/payload.js';
 import { Why } from '../parts/why.js';
+import { Wrong } from '../parts/wrong.js';
 import { shortId } from '../reasons.js';
-import { Decide } from './approvals.js';
 
 /** @typedef {import('../shapes.js').Run} Run */
 /** @typedef {import('../shapes.js').Task} Task */
-
-const WRONG_MAX = 3;
-/** Lines of a log that say what went wrong, mostly. */
-const TAIL = 5;
 
 /** @param {{ id: string }} props */
 export function RunView({ id }) {
@@ -82,48 +77,6 @@ function Head({ run, hasChildren }) {
     </dl>`;
 }
 
-/** What went wrong, and what waits for a person, before anything else. @param {{ run: Run, tasks: Task[] }} props */
-function Wrong({ run, tasks }) {
-  const failed = tasks.filter((task) => task.status === 'failed');
-  // A question by itself comes before those that are asked many times over.
-  const isMany = (/** @type {import('../shapes.js').Approval} */ it) => Number(it.index !== undefined);
-  const asked = (approvals.value ?? []).filter((it) => it.run === run.id && !it.decided).sort((a, b) => isMany(a) - isMany(b));
-  if (!run.error && failed.length + asked.length === 0) return null;
-  return html`<div class="callouts">${run.error && failed.length === 0 && html`<div class="trouble tone-failed"><strong>${shown(run.error.message ?? run.error.class)}</strong></div>`}
-    ${failed.slice(0, WRONG_MAX).map((task) => html`<${Failure} key=${`${task.name} ${task.attempt}`} run=${run} task=${task} />`)}
-    ${asked.slice(0, WRONG_MAX).map((it) => html`<div key=${`${it.task} ${it.index}`} class="callout tone-waiting"><div><strong><a href=${to.task(run.id, it.task, it.index)}><bdi>${shown(it.task)}</bdi>${it.index === undefined ? '' : `[${it.index}]`}</a> waits for an approval:</strong> <bdi>${shown(it.message)}</bdi></div><div class="actions"><${Decide} approval=${it} /></div></div>`)}
-    </div>
-    ${(failed.length > WRONG_MAX || asked.length > WRONG_MAX) && html`<p class="more-links">${failed.length > WRONG_MAX && html`<a href=${to.run(run.id, 'tasks', 'failed')}>${number(failed.length - WRONG_MAX)} more failed</a>`}
-      ${asked.length > WRONG_MAX && html`<a href=${to.approvals()}>${number(asked.length - WRONG_MAX)} more wait for an approval</a>`}</p>`}`;
-}
-
-/**
- * The last lines of what failed; of a fan-out, of the first instance that did.
- * @param {string} run @param {Task} task
- */
-async function lastWords(run, task) {
-  const at = path`/runs/${run}/tasks/${task.name}`;
-  const first = task.count === undefined ? undefined : (await get(`${at}/instances${query({ status: 'failed', limit: 1 })}`)).items[0];
-  if (task.count !== undefined && !first) return { lines: [] };
-  const response = await request(`${at}/logs${query({ index: first?.index, tail: TAIL })}`);
-  return { index: first?.index, message: first?.error?.message, lines: (await response.text()).split('\n').filter(Boolean).slice(-TAIL) };
-}
-
-/** @param {{ run: Run, task: Task }} props */
-function Failure({ run, task }) {
-  const [told, setTold] = useState(/** @type {{ index?: number, message?: string, lines: string[] }} */ ({ lines: [] }));
-  useEffect(() => {
-    if (hasLog(task.kind)) lastWords(run.id, task).then(setTold, () => {});
-  }, [run.id, task.name, task.attempt]);
-  const tries = task.attempt > 1 && task.count === undefined ? ` on attempt ${task.attempt}` : '';
-  const { index, message, lines } = told;
-  return html`<div class="callout tone-failed">
-    <div><strong><a href=${to.task(run.id, task.name)}><bdi>${shown(task.name)}</bdi></a> failed${tries}:</strong> ${shortened(task.error?.message ?? task.reason ?? '', 500)}${task.instances ? ` (${counted(task.instances.failed ?? 0, 'instance')} of ${number(task.instances.total)})` : ''}</div>
-    ${index !== undefined && html`<div><a href=${to.task(run.id, task.name, index)}><bdi>${shown(task.name)}</bdi>[${index}]</a>, the first of them: ${shortened(message ?? '', 500)}</div>`}
-    ${lines.length > 0 && html`<pre class="tail" tabindex="0" role="region" aria-label=${`Last lines of ${task.name}`}>${lines.map((line) => html`<div>${terminalPieces(line.slice(0, 500)).map((piece) => html`<span class=${piece.style}>${piece.text}</span>`)}</div>`)}</pre>`}
-  </div>`;
-}
-
 /**
  * @param {{ run: Run, tab: string, book: import('../book.js').Book, tasks: Task[], graph: { tasks?: import('../shapes.js').GraphTask[], problem?: any },
  *   find: (name: string) => Task | undefined, needsOf: (name: string) => { task: string, when: string }[] | undefined,
@@ -138,7 +91,7 @@ function Body({ run, tab, book, tasks, graph, find, needsOf, reasons, added }) {
   return html`<${Tabs} label="Views of the run" tabs=${tabsOf(run)} chosen=${tab} choose=${(/** @type {string} */ id) => setQuery({ tab: id, state: undefined })} />
     <${Panel} id=${tab}>
       ${!book.isWhole && tab !== 'data' && tab !== 'why' && html`<${Loading} label=${`${number(book.tasks.size)} of ${number(run.tasks.total ?? 0)} tasks loaded`} />`}
-      ${tab === 'graph' && (graph.problem ? html`<${Trouble} problem=${graph.problem} />` : graph.tasks ? html`<${Graph} tasks=${graph.tasks} stateOf=${find} hrefOf=${(/** @type {string} */ name) => to.task(run.id, name)} openFold=${openFold} />` : html`<${Loading} />`)}
+      ${tab === 'graph' && (graph.problem ? html`<${Trouble} problem=${graph.problem} />` : graph.tasks ? html`<${Graph} tasks=${graph.tasks} stateOf=${find} hrefOf=${(/** @type {string} */ name) => to.task(run.id, name)} openFold=${openFold} isKnown=${book.isWhole} />` : html`<${Loading} />`)}
       ${tab === 'timeline' && html`<${Timeline} run=${run} tasks=${tasks} edition=${book.edition} find=${find} needsOf=${needsOf} added=${added} />`}
       ${tab === 'why' && html`<${Explain} run=${run} />`}
       ${tab === 'tasks' && html`<${TaskTable} run=${run} tasks=${tasks} edition=${book.edition} reasons=${reasons} added=${added} within=${within} leave=${() => setWithin(undefined)} />`}
