@@ -139,15 +139,27 @@ export function lines(reasons, run, now) {
 /** @param {Piece[]} line */
 export const plain = (line) => line.map((piece) => (typeof piece === 'string' ? piece : piece.text)).join('');
 
-/** What says nothing that is not seen beside it. */
+/** What says nothing that is not seen beside it; of instances, those that stand are told of below. */
 const SEEN = new Set(['running', 'instances']);
+
+/** What parked instances wait for. @type {Record<string, string>} */
+const PARKED_FOR = { approval: 'an approval', signal: 'a signal', time: 'a time', child: 'a child run' };
+
+/** Instances of a fan-out that stand, and for what, as far as it is told of them. @param {import('./shapes.js').Explained} it */
+function standing({ reasons, instances = [] }) {
+  const { failed = 0, waiting = 0, worker_done: done = 0 } = reasons.find((reason) => reason.kind === 'instances')?.counts ?? {};
+  const kinds = new Set(instances.flatMap((one) => one.reasons).map((reason) => PARKED_FOR[reason.kind]).filter(Boolean));
+  const said = (/** @type {number} */ n, /** @type {string} */ one, /** @type {string} */ many) => (n ? [`${counted(n, 'instance')} ${n === 1 ? one : many}`] : []);
+  const end = kinds.size ? ` for ${[...kinds].join(' or ')}` : '';
+  return [...said(failed, 'has failed', 'have failed'), ...said(waiting, `waits${end}`, `wait${end}`), ...said(done, 'has not landed', 'have not landed')];
+}
 
 /**
  * What keeps it, in one line.
- * @param {Reason[]} reasons @param {string} run @param {number} now
+ * @param {import('./shapes.js').Explained} it @param {string} run @param {number} now
  */
-export function inShort(reasons, run, now) {
-  return lines(reasons.filter((it) => !SEEN.has(it.kind)), run, now).map(plain).join('; ');
+export function inShort(it, run, now) {
+  return [...standing(it), ...lines(it.reasons.filter((reason) => !SEEN.has(reason.kind)), run, now).map(plain)].join('; ');
 }
 
 /** Whether a sentence changes as time goes by. @param {Reason[]} reasons */

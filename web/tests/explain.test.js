@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Browser, Server, until } from './harness.js';
-import { GATED, HOSTILE, wide } from './fixtures.js';
-import { isAccessible, isClean } from './look.js';
+import { GATED, HOSTILE, RELEASE, wide } from './fixtures.js';
+import { isAccessible, isClean, picture } from './look.js';
 
 let server;
 let browser;
@@ -91,6 +91,47 @@ test('a run that waits for others says for which, and one that is held by whom',
   await callout.waitFor({ state: 'detached' });
   await server.post(`/runs/${second.id}/signal`, { key: 'go', value: null });
   await page.locator('.head .state', { hasText: 'success' }).waitFor();
+  isClean(page);
+  await page.context().close();
+});
+
+test('a run of which nothing is at work says why beside its graph, and stops when something is', async () => {
+  await server.deploy('name: listening\ntasks:\n  listens: { wait: { signal: go } }\n  naps: { sleep: 1h }\n  works: { depends_on: [listens], run: "while [ ! -e go-works ]; do sleep 0.02; done" }\n');
+  const { id } = await server.trigger('listening');
+  await server.taskReached(id, 'naps', 'waiting');
+  const page = await browser.page(server);
+  await page.open(`/runs/${id}`);
+  const still = page.getByRole('region', { name: 'Why nothing of the run is at work' });
+  await still.getByText('waits for the signal go').waitFor();
+  await still.getByText(/^sleeps, goes on in/).waitFor();
+  assert.equal(await still.getByText('works').count(), 0, 'what merely follows is not told');
+  await page.locator('.node', { hasText: 'listens' }).waitFor();
+  await isAccessible(page, 'a run that stands still');
+  await picture(page, 'still-1440-light');
+  await still.getByRole('link', { name: 'listens' }).click();
+  await page.getByRole('heading', { name: 'listens' }).waitFor();
+  await page.goBack();
+  await still.waitFor();
+  await server.post(`/runs/${id}/signal`, { key: 'go', value: null });
+  await server.taskReached(id, 'works', 'running');
+  await still.waitFor({ state: 'detached' });
+  await server.release('go-works');
+  await server.taskReached(id, 'works', 'success');
+  await still.getByText(/^sleeps, goes on in/).waitFor();
+  await server.post(`/runs/${id}/cancel?force=true`);
+  await still.waitFor({ state: 'detached' });
+  isClean(page);
+  await page.context().close();
+});
+
+test('what instances of a fan-out wait for is told in short', async () => {
+  await server.deploy(RELEASE);
+  const { id } = await server.trigger('release');
+  await server.until(async () => (await server.api(`/runs/${id}/tasks/regions`)).instances?.waiting === 3);
+  const page = await browser.page(server);
+  await page.open(`/runs/${id}?tab=tasks`);
+  await page.getByRole('row', { name: /running regions .*3 instances wait for an approval/ }).waitFor();
+  await server.post(`/runs/${id}/cancel?force=true`);
   isClean(page);
   await page.context().close();
 });

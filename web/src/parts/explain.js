@@ -27,7 +27,7 @@ const ORDER = [
 const weight = (task) => Math.min(...task.reasons.map((it) => { const at = ORDER.findIndex((kinds) => kinds.includes(it.kind)); return at < 0 ? 2 : at; }));
 
 /** @param {Explained[]} tasks @returns {Explained[][]} those with the same reasons together */
-function alike(tasks) {
+export function alike(tasks) {
   /** @type {Map<string, Explained[]>} */
   const found = new Map();
   for (const task of tasks) {
@@ -51,7 +51,7 @@ export function Explain({ run }) {
 }
 
 /** @param {{ tasks: Explained[], run: string }} props */
-function Same({ tasks, run }) {
+export function Same({ tasks, run }) {
   const [first] = tasks;
   const stuck = alike((first.instances ?? []).filter((it) => it.reasons.some((reason) => reason.kind !== 'running')));
   return html`<li><${Names} tasks=${tasks} run=${run} /><div><${Why} reasons=${first.reasons} run=${run} />

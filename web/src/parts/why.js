@@ -23,8 +23,8 @@ export function Why({ reasons, run }) {
  */
 export function WhyBriefly({ task, explained, run }) {
   // An explanation of a state that the task has left already says nothing any more.
-  const reasons = !isSettled(task.status) && explained?.status === task.status ? explained.reasons : [];
-  const at = isTimed(reasons) ? now.value : now.peek();
-  const text = isSettled(task.status) ? outcome(task) : inShort(reasons, run, at);
+  const told = !isSettled(task.status) && explained?.status === task.status ? explained : undefined;
+  const at = told && isTimed(told.reasons) ? now.value : now.peek();
+  const text = isSettled(task.status) ? outcome(task) : told ? inShort(told, run, at) : '';
   return html`<span class=${task.status === 'failed' ? 'tone-failed toned' : 'muted'} title=${shortened(text, 1000)}>${shortened(text, 300)}</span>`;
 }

@@ -16,6 +16,7 @@ import { Graph } from '../parts/graph.js';
 import { TaskTable } from '../parts/tasktable.js';
 import { Timeline } from '../parts/timeline.js';
 import { Payload } from '../parts/payload.js';
+import { StandsStill, useStill } from '../parts/still.js';
 import { Why } from '../parts/why.js';
 import { Wrong } from '../parts/wrong.js';
 import { shortId } from '../reasons.js';
@@ -32,7 +33,8 @@ export function RunView({ id }) {
   const needs = useMemo(() => new Map(graph.tasks?.map((task) => [task.name, task.depends_on])), [graph.tasks]);
   const added = useMemo(() => new Set(graph.tasks?.filter((task) => task.added).map((task) => task.name)), [graph.tasks]);
   const tab = tabOf(run);
-  const reasons = useReasons(run, tab === 'tasks' || (run !== undefined && run.status !== 'running'));
+  const isStill = useStill(run, tasks, book.isWhole);
+  const reasons = useReasons(run, tab === 'tasks' || isStill || (run !== undefined && run.status !== 'running'));
   useEffect(() => { document.title = run ? `${run.status}: ${run.workflow} · Mainspring` : 'Run · Mainspring'; }, [run?.status, run?.workflow]);
   if (!run) return html`<main id="main" tabindex="-1"><h1>Run</h1>${book.problem ? html`<${Trouble} problem=${book.problem} again=${again} /><p>It may have been removed after its time: <a href=${to.runs()}>all runs</a></p>` : html`<${Loading} />`}</main>`;
   const find = (/** @type {string} */ name) => book.tasks.get(name);
@@ -43,7 +45,7 @@ export function RunView({ id }) {
     <${Counts} counts=${book.counts()} label="Tasks" hrefOf=${(/** @type {string} */ status) => to.run(id, 'tasks', status)} />
     ${(reasons.first?.reasons.length ?? 0) > 0 && html`<div class="callout tone-paused"><strong>Why the run does not go on:</strong> <${Why} reasons=${reasons.first?.reasons} run=${id} /></div>`}
     <${Wrong} run=${run} tasks=${tasks} />
-    <${Body} run=${run} tab=${tab} book=${book} tasks=${tasks} graph=${graph} find=${find} needsOf=${needsOf} reasons=${reasons} added=${added} />
+    <${Body} run=${run} tab=${tab} book=${book} tasks=${tasks} graph=${graph} find=${find} needsOf=${needsOf} reasons=${reasons} added=${added} isStill=${isStill} />
   </main>`;
 }
 
@@ -80,9 +82,9 @@ function Head({ run, hasChildren }) {
 /**
  * @param {{ run: Run, tab: string, book: import('../book.js').Book, tasks: Task[], graph: { tasks?: import('../shapes.js').GraphTask[], problem?: any },
  *   find: (name: string) => Task | undefined, needsOf: (name: string) => { task: string, when: string }[] | undefined,
- *   reasons: import('../explained.js').Reasons, added: Set<string> }} props
+ *   reasons: import('../explained.js').Reasons, added: Set<string>, isStill: boolean }} props
  */
-function Body({ run, tab, book, tasks, graph, find, needsOf, reasons, added }) {
+function Body({ run, tab, book, tasks, graph, find, needsOf, reasons, added, isStill }) {
   const [within, setWithin] = useState(/** @type {{ label: string, names: Set<string> } | undefined} */ (undefined));
   const openFold = (/** @type {import('../fold.js').FoldedNode} */ node) => {
     setWithin({ label: `${counted(node.names.length, 'task')} from ${node.names[0]}`, names: new Set(node.names) });
@@ -90,6 +92,7 @@ function Body({ run, tab, book, tasks, graph, find, needsOf, reasons, added }) {
   };
   return html`<${Tabs} label="Views of the run" tabs=${tabsOf(run)} chosen=${tab} choose=${(/** @type {string} */ id) => setQuery({ tab: id, state: undefined })} />
     <${Panel} id=${tab}>
+      ${isStill && (tab === 'graph' || tab === 'timeline') && reasons.first?.reasons.length === 0 && html`<${StandsStill} run=${run} told=${reasons.first} />`}
       ${!book.isWhole && tab !== 'data' && tab !== 'why' && html`<${Loading} label=${`${number(book.tasks.size)} of ${number(run.tasks.total ?? 0)} tasks loaded`} />`}
       ${tab === 'graph' && (graph.problem ? html`<${Trouble} problem=${graph.problem} />` : graph.tasks ? html`<${Graph} tasks=${graph.tasks} stateOf=${find} hrefOf=${(/** @type {string} */ name) => to.task(run.id, name)} openFold=${openFold} isKnown=${book.isWhole} />` : html`<${Loading} />`)}
       ${tab === 'timeline' && html`<${Timeline} run=${run} tasks=${tasks} edition=${book.edition} find=${find} needsOf=${needsOf} added=${added} />`}
