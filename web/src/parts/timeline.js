@@ -1,22 +1,25 @@
 // When each task waited, started, ran and failed: one row each, attempts in a row, waiting apart
-// from running.
+// from running. A fan-out unfolds into its instances.
 
 import { html, useEffect, useMemo, useState } from '../html.js';
 import { get, path, query } from '../api.js';
 import { to } from '../router.js';
 import { duration, moment, now } from '../time.js';
-import { shown } from '../text.js';
+import { number, shown } from '../text.js';
 import { isNarrow } from '../room.js';
-import { isFinal, isParked, isSettled, tone, word } from '../words.js';
+import { isFinal, isParked, isSettled, tone } from '../words.js';
 import { pages } from './load.js';
 import { throttled } from '../live.js';
 import { Empty } from './basics.js';
+import { areMet, instancePieces, pieces, readyAt } from './pieces.js';
 import { Cell, Rows } from './rows.js';
 import { Shape } from './state.js';
+import { useUnfolded } from './unfold.js';
 
 /** @typedef {import('../shapes.js').Task} Task */
 /** @typedef {import('../shapes.js').Attempt} Attempt */
-/** @typedef {{ kind: 'wait' | 'start' | 'delay' | 'work' | 'land' | 'parked', from: number, to: number, status: string, says: string }} Piece */
+/** @typedef {import('./pieces.js').Piece} Piece */
+/** @typedef {{ key: string, task: Task, of?: Task, more?: number, pieces: Piece[] }} Row of: the fan-out that an instance belongs to; more: so many are not shown */
 
 const HEIGHT = 30;
 const ATTEMPTS_MAX = 20_000;
@@ -32,25 +35,50 @@ export function Timeline({ run, tasks, edition, find, needsOf, added }) {
   const isOver = isFinal(run.status);
   const at = isOver ? 0 : now.value;
   const begin = moment(run.started_at ?? run.created_at);
+  const unfolded = useUnfolded(run.id, find, edition);
   const { rows, first, last } = useMemo(() => {
-    const rows = tasks
-      .map((task) => ({ task, pieces: pieces(task, past.get(task.name) ?? [], readyAt(needsOf(task.name), find, begin), at) }))
+    const own = tasks
+      .map((task) => {
+        const needs = needsOf(task.name);
+        return { key: task.name, task, pieces: pieces(task, past.get(task.name) ?? [], { ready: readyAt(needs, find, begin), isMet: areMet(needs, find), at }) };
+      })
       .filter((row) => row.pieces.length > 0)
       .sort((a, b) => a.pieces[0].from - b.pieces[0].from);
     let [first, last] = [begin, isOver ? moment(run.finished_at) : at];
-    for (const { pieces } of rows) for (const piece of pieces) [first, last] = [Math.min(first, piece.from), Math.max(last, piece.to)];
-    return { rows, first, last: Math.max(last, first + 1) };
-  }, [edition, tasks, past, at, run.finished_at, needsOf]);
+    for (const { pieces } of own) for (const piece of pieces) [first, last] = [Math.min(first, piece.from), Math.max(last, piece.to)];
+    return { rows: own.flatMap((row) => [row, ...inside(row.task, unfolded.of(row.task.name), at)]), first, last: Math.max(last, first + 1) };
+  }, [edition, tasks, past, at, run.finished_at, needsOf, unfolded.told, unfolded.names]);
   if (rows.length === 0) return html`<${Empty} title="Nothing has started yet." />`;
   const percent = (/** @type {number} */ time) => (100 * (time - first)) / (last - first);
   const columns = html`<${Cell} head className="t-name">Task<//><${Cell} head className="grow t-axis"><span class="ticks" aria-hidden="true">${ticks(last - first).map((tick) => html`<span key=${tick} style=${{ left: `${(100 * tick) / (last - first)}%` }}>${tick === 0 ? '0' : duration(tick)}</span>`)}</span><span class="visually-hidden">From the start to ${duration(last - first)} later</span><//>`;
   const row = (/** @type {number} */ i) => {
-    const { task, pieces: parts } = rows[i];
-    return html`<${Cell} className="t-name"><${Shape} status=${task.status} /><a href=${to.task(run.id, task.name)}><bdi>${shown(task.name)}</bdi></a>${added.has(task.name) && html`<span class="label">added</span>`}<//>
+    const { pieces: parts } = rows[i];
+    return html`<${Cell} className="t-name"><${Name} run=${run.id} row=${rows[i]} isAdded=${added.has(rows[i].task.name)} unfolded=${unfolded} /><//>
       <${Cell} className="grow t-line"><span class="visually-hidden">${parts.map((piece) => piece.says).join('; ')}</span>${parts.map((piece, n) => html`<span key=${n} class=${`piece ${piece.kind} tone-${tone(piece.status)}`} title=${shown(piece.says)} style=${{ left: `${percent(piece.from)}%`, width: `${Math.max(0, percent(piece.to) - percent(piece.from))}%` }}></span>`)}<//>`;
   };
-  return html`<div class="legend timeline-legend"><span><i class="piece wait sample"></i> waits for a limit</span><span><i class="piece start sample tone-running"></i> being started</span><span><i class="piece work sample tone-running"></i> runs</span><span><i class="piece work sample tone-success"></i> succeeded</span><span><i class="piece work sample tone-failed"></i> failed</span><span><i class="piece delay sample"></i> waits for the next try</span>${tasks.some((task) => task.finalizer) && html`<span><i class="piece land sample tone-success"></i> lands (its finalizer)</span>`}${tasks.some((task) => isParked(task.kind)) && html`<span><i class="piece parked sample tone-waiting"></i> waits for a person, a signal, a time or a child run</span>`}</div>
-    <${Rows} label="Timeline of the tasks" count=${rows.length} height=${HEIGHT} row=${row} columns=${columns} keyOf=${(/** @type {number} */ i) => rows[i].task.name} className="timeline" />`;
+  return html`<div class="legend timeline-legend"><span><i class="piece wait sample"></i> waits to start</span><span><i class="piece start sample tone-running"></i> being started</span><span><i class="piece work sample tone-running"></i> runs</span><span><i class="piece work sample tone-success"></i> succeeded</span><span><i class="piece work sample tone-failed"></i> failed</span><span><i class="piece delay sample"></i> waits for the next try</span>${tasks.some((task) => task.finalizer) && html`<span><i class="piece land sample tone-success"></i> lands (its finalizer)</span>`}${tasks.some((task) => isParked(task.kind)) && html`<span><i class="piece parked sample tone-waiting"></i> waits for a person, a signal, a time or a child run</span>`}</div>
+    <${Rows} label="Timeline of the tasks" count=${rows.length} height=${HEIGHT} row=${row} columns=${columns} keyOf=${(/** @type {number} */ i) => rows[i].key} className="timeline" />`;
+}
+
+/**
+ * Rows of the instances of a fan-out that is unfolded.
+ * @param {Task} task @param {{ items: Task[], more: number } | undefined} told @param {number} at @returns {Row[]}
+ */
+function inside(task, told, at) {
+  if (!told) return [];
+  /** @type {Row[]} */
+  const rows = told.items.map((it) => ({ key: `${task.name} ${it.index}`, task: it, of: task, pieces: instancePieces(it, task, at) }));
+  return told.more > 0 ? [...rows, { key: `${task.name} more`, task, of: task, more: told.more, pieces: [] }] : rows;
+}
+
+/** @param {{ run: string, row: Row, isAdded: boolean, unfolded: ReturnType<typeof useUnfolded> }} props */
+function Name({ run, row: { task, of, more }, isAdded, unfolded }) {
+  if (more) return html`<span class="t-inner"></span><a href=${to.task(run, task.name)}>${number(more)} more</a>`;
+  if (of) return html`<span class="t-inner"></span><${Shape} status=${task.status} /><a href=${to.task(run, task.name, task.index)} aria-label=${`${task.name}[${task.index}]`}>[${task.index}]</a>`;
+  const { success = 0, failed = 0, total = 0 } = task.instances ?? {};
+  return html`<${Shape} status=${task.status} /><a href=${to.task(run, task.name)}><bdi>${shown(task.name)}</bdi></a>${isAdded && html`<span class="label">added</span>`}
+    ${task.instances && html`<span class="spread"></span>${failed > 0 && html`<span class="t-count"><${Shape} status="failed" />${number(failed)}<span class="visually-hidden"> failed</span></span>`}<span class="t-count wide">${number(success)}/${number(total)}</span>
+      <button type="button" class="quiet small" aria-expanded=${unfolded.isOpen(task.name)} aria-label=${`Instances of ${task.name}`} onClick=${() => unfolded.toggle(task.name)}>${unfolded.isOpen(task.name) ? '▾' : '▸'}</button>`}`;
 }
 
 /** Round numbers of milliseconds, minutes and hours along a span. @param {number} span */
@@ -78,84 +106,4 @@ function usePast(id, tasks, edition) {
   const tried = useMemo(() => tasks.reduce((sum, task) => sum + task.attempt + (task.finalizer && isSettled(task.status) ? 1 : 0), 0), [edition, tasks]);
   useEffect(load, [tried]);
   return past;
-}
-
-/** @param {{ task: string, when: string }[] | undefined} needs @param {(name: string) => Task | undefined} find @param {number} begin */
-function readyAt(needs, find, begin) {
-  let at = begin;
-  for (const need of needs ?? []) {
-    const before = find(need.task);
-    const done = need.when === 'completed' ? before?.finalizer?.since : undefined;
-    const when = need.when === 'started' ? before?.started_at : done ?? before?.finished_at;
-    if (when) at = Math.max(at, moment(when));
-  }
-  return at;
-}
-
-/**
- * All attempts of a task. The list may be older than what is known of the task: the last attempt is
- * as that says.
- * @param {Task} task @param {Attempt[]} past
- */
-function attemptsOf(task, past) {
-  const { finalizer, attempt } = task;
-  const all = past.filter((it) => it.attempt <= attempt).map((it) => ({ ...it }));
-  const isListed = all.some((it) => it.attempt === attempt);
-  if (!isListed && finalizer?.attempt === attempt && finalizer.started_at) all.push({ attempt, id: '', role: 'finalize', status: finalizer.state, dispatched_at: finalizer.started_at, started_at: finalizer.started_at });
-  else if (!isListed && !finalizer && task.started_at) all.push({ attempt, id: '', role: 'work', status: task.status, dispatched_at: task.started_at, started_at: task.started_at, finished_at: task.finished_at });
-  for (const [i, it] of all.entries()) {
-    if (it.finished_at) continue;
-    const next = all[i + 1];
-    if (it.role === 'work' && finalizer) [it.finished_at, it.status] = [finalizer.since, 'success'];
-    else if (next) it.finished_at = next.dispatched_at;
-    else if (isSettled(task.status)) [it.finished_at, it.status] = [task.finished_at, task.status];
-    else if (!finalizer) [it.started_at, it.status] = [it.started_at ?? task.started_at, task.status];
-  }
-  return all;
-}
-
-/** @param {Task} task @param {Attempt[]} past @param {number} ready @param {number} at @returns {Piece[]} */
-function pieces(task, past, ready, at) {
-  if (task.count !== undefined) return group(task, at);
-  const all = attemptsOf(task, past);
-  /** @type {Piece[]} */
-  const made = [];
-  let before = ready;
-  for (const [n, it] of all.entries()) {
-    const sent = moment(it.dispatched_at);
-    const began = moment(it.started_at);
-    const end = it.finished_at ? moment(it.finished_at) : at || sent;
-    if (sent - before > 1) made.push(gap(all[n - 1], it, before, sent));
-    const from = Number.isNaN(began) ? end : began;
-    if (from - sent > 1) made.push({ kind: 'start', from: sent, to: from, status: 'dispatched', says: `being started ${duration(from - sent)}` });
-    if (!Number.isNaN(began)) made.push(worked(task, it, began, end));
-    before = end;
-  }
-  const waits = task.finalizer?.state === 'queued' || task.finalizer?.state === 'delayed';
-  if (waits && all.length && at > before) made.push({ kind: task.finalizer?.tries ? 'delay' : 'wait', from: before, to: at, status: 'pending', says: `waits to land for ${duration(at - before)}` });
-  const next = task.retry_at && !task.finished_at ? Math.min(moment(task.retry_at), at) : NaN;
-  if (next > before && all.length) made.push({ kind: 'delay', from: before, to: next, status: 'pending', says: 'waits for the next try' });
-  return made;
-}
-
-/** Before an attempt: for a place at the start and before landing, else for another try. @param {Attempt | undefined} before @param {Attempt} it @param {number} from @param {number} to @returns {Piece} */
-function gap(before, it, from, to) {
-  const isFirst = !before || (before.role !== 'finalize' && it.role === 'finalize');
-  const what = !before ? 'waited' : isFirst ? 'waited to land' : 'waited for the next try';
-  return { kind: isFirst ? 'wait' : 'delay', from, to, status: 'pending', says: `${what} ${duration(to - from)}` };
-}
-
-/** @param {Task} task @param {Attempt} it @param {number} from @param {number} to @returns {Piece} */
-function worked(task, it, from, to) {
-  if (it.role === 'finalize') return { kind: 'land', from, to, status: it.status, says: `attempt ${it.attempt}, the finalizer, ${word(it.status)}, ${duration(to - from)}` };
-  if (isParked(task.kind)) return { kind: 'parked', from, to, status: 'waiting', says: `waited ${duration(to - from)}, ${word(it.status)}` };
-  return { kind: 'work', from, to, status: it.status, says: `attempt ${it.attempt} ${word(it.status)}, ${duration(to - from)}` };
-}
-
-/** @param {Task} task @param {number} at @returns {Piece[]} */
-function group(task, at) {
-  if (!task.started_at) return [];
-  const from = moment(task.started_at);
-  const end = task.finished_at ? moment(task.finished_at) : at || from;
-  return [{ kind: isParked(task.kind) ? 'parked' : 'work', from, to: end, status: isParked(task.kind) ? 'waiting' : task.status, says: `${task.count} instances, ${word(task.status)}, ${duration(end - from)}` }];
 }
