@@ -3,7 +3,7 @@
 import { path, query, request } from './api.js';
 import { openStream } from './stream.js';
 
-/** @typedef {{ at: string, stream: string, text: string, attempt?: number, unended?: boolean }} Line */
+/** @typedef {{ at: string, stream: string, text: string, number: number, attempt?: number, unended?: boolean }} Line number: in the log of its attempt, from 1 */
 
 /** Lines that are kept; older ones go. */
 export const LINES_MAX = 100_000;
@@ -20,22 +20,24 @@ export async function readLog({ run, task, index, attempt }, take, signal) {
   const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
   const decoder = new TextDecoder();
   let rest = '';
+  // Of a log that is longer than what is asked for, the server says how much comes before.
+  let number = Number(response.headers.get('log-lines-before'));
   for (;;) {
     const { done, value } = await reader.read();
     const lines = (rest + decoder.decode(value, { stream: !done })).split('\n');
     rest = done ? '' : /** @type {string} */ (lines.pop());
-    const parsed = lines.filter((line) => line !== '').map(stamped);
+    const parsed = lines.filter((line) => line !== '').map((line) => stamped(line, (number += 1)));
     if (parsed.length) take(parsed);
     if (done) return;
   }
 }
 
-/** `TIME STREAM text` @param {string} line @returns {Line} */
-export function stamped(line) {
+/** `TIME STREAM text` @param {string} line @param {number} number @returns {Line} */
+export function stamped(line, number) {
   const first = line.indexOf(' ');
   const second = line.indexOf(' ', first + 1);
-  if (first < 0 || second < 0) return { at: '', stream: '', text: line };
-  return { at: line.slice(0, first), stream: line.slice(first + 1, second), text: line.slice(second + 1) };
+  if (first < 0 || second < 0) return { at: '', stream: '', text: line, number };
+  return { at: line.slice(0, first), stream: line.slice(first + 1, second), text: line.slice(second + 1), number };
 }
 
 /**
@@ -58,9 +60,10 @@ export function followLog({ run, task, index }, take, tell) {
   };
   const stream = openStream(path`/runs/${run}/tasks/${task}/logs` + query({ index, follow: true }), {
     isDone: () => isOver,
-    hear: ({ event, data }) => {
+    hear: ({ event, data, id }) => {
       if (event === 'line') {
-        waiting.push(JSON.parse(data));
+        // The id of a line is its attempt and its number there.
+        waiting.push({ ...JSON.parse(data), number: Number(id?.split(':')[1]) });
         frame ||= requestAnimationFrame(flush);
       } else if (event === 'end' || event === 'error') {
         isOver = true;

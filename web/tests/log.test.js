@@ -86,9 +86,11 @@ test('it is searched, with keys', async () => {
   await page.getByLabel(/Search the log/).fill('');
 });
 
-test('one stream alone', async () => {
+test('one stream alone, with the numbers that its lines have in the log', async () => {
   await page.getByLabel('Stream').selectOption('stderr');
   await page.locator('.line', { hasText: 'a warning' }).waitFor();
+  // Which of the two streams is read first is left to chance, but not for thousands of lines.
+  assert.ok(Number(await page.locator('.line-number').textContent()) > 1);
   assert.equal(await page.locator('.line').count(), 1);
   await page.getByLabel('Stream').selectOption('Both streams');
 });
@@ -113,4 +115,56 @@ test('it is downloaded whole', async () => {
   const text = await readFile(await download.path(), 'utf8');
   assert.equal(text.split('\n').length, 3004);
   isClean(page);
+});
+
+/** Numbers at the end of a log. */
+async function lastNumber(page) {
+  const table = page.getByRole('table', { name: 'Log' });
+  await table.evaluate((it) => { it.scrollTop = it.scrollHeight; });
+  await page.locator('.line', { hasText: 'the end' }).waitFor();
+  return page.locator('.line-number').last().textContent();
+}
+
+const LONG = (name, lines) => `name: ${name}
+tasks:
+  write:
+    run: |
+      seq 1 ${lines - 1}
+      echo the end
+      while [ ! -e go-${name} ]; do sleep 0.02; done
+`;
+
+test('a log that is longer than what is shown keeps its numbers, and says that there is more', async () => {
+  for (const [name, lines] of [['exact', 100_000], ['longer', 100_500]]) {
+    await server.deploy(LONG(name, lines));
+    const { id } = await server.trigger(name);
+    const other = await browser.page(server);
+    // As it is written, and as it is read afterwards.
+    await other.open(`/runs/${id}/tasks/write`);
+    for (const round of ['followed', 'read']) {
+      await other.locator('.line', { hasText: 'the end' }).waitFor();
+      assert.equal(await lastNumber(other), String(lines), `${name}, ${round}`);
+      assert.equal(await other.getByText('The last 100,000 lines').count(), lines > 100_000 ? 1 : 0, `${name}, ${round}`);
+      if (round === 'read') break;
+      await server.release(`go-${name}`);
+      await server.reached(id, 'success');
+      await other.open(`/runs/${id}/tasks/write`);
+      await until(async () => Number(await other.getByRole('table', { name: 'Log' }).getAttribute('aria-rowcount')) === 100_000);
+      await lastNumber(other);
+    }
+    isClean(other);
+    await other.context().close();
+  }
+});
+
+test('of a line that is written over again its last state is shown', async () => {
+  await server.deploy(`name: bars\ntasks:\n  write: { run: "printf '10%%\\\\r50%%\\\\r100%%\\\\n'; printf 'as on Windows\\\\r\\\\n'" }\n`);
+  const { id } = await server.trigger('bars');
+  await server.reached(id, 'success');
+  const other = await browser.page(server);
+  await other.open(`/runs/${id}/tasks/write`);
+  await other.locator('.line', { hasText: 'as on Windows' }).waitFor();
+  assert.deepEqual(await other.locator('.line-text').allTextContents(), ['100%', 'as on Windows']);
+  isClean(other);
+  await other.context().close();
 });

@@ -33,6 +33,7 @@ export function LogView({ run, task, index, attempt, isCurrent, isSettled }) {
   const [opened, setOpened] = useState(/** @type {Line | undefined} */ (undefined));
   // What is followed goes through later attempts; each has a log of its own.
   const seen = useMemo(() => lines.filter((line) => (line.attempt ?? attempt) === attempt && (!only || line.stream === only)), [count, lines, only, attempt]);
+  const isCut = (lines.find((line) => (line.attempt ?? attempt) === attempt)?.number ?? 1) > 1;
   const wanted = text.toLowerCase();
   const hits = useMemo(() => search(seen, wanted), [seen, count, wanted]);
   const go = (/** @type {number} */ by) => {
@@ -47,7 +48,7 @@ export function LogView({ run, task, index, attempt, isCurrent, isSettled }) {
   };
   const current = hits[Math.min(at, hits.length - 1)];
   const reveal = useMemo(() => (wanted && current !== undefined ? { index: current, at } : undefined), [wanted, current, at]);
-  const row = (/** @type {number} */ i) => html`<${OneLine} line=${seen[i]} number=${i + 1} hasTimes=${hasTimes} wanted=${wanted} isCurrent=${i === current && wanted !== ''} open=${() => setOpened(seen[i])} />`;
+  const row = (/** @type {number} */ i) => html`<${OneLine} line=${seen[i]} hasTimes=${hasTimes} wanted=${wanted} isCurrent=${i === current && wanted !== ''} open=${() => setOpened(seen[i])} />`;
   const href = path`/runs/${run}/tasks/${task}/logs` + query({ index, attempt: attempt || undefined });
   const found = wanted ? (hits.length ? `${number(Math.min(at, hits.length - 1) + 1)} of ${counted(hits.length, 'line')}${hits.length === HITS_MAX ? '+' : ''}` : 'not found') : '';
   return html`<section class="logview" aria-label="Log">
@@ -64,7 +65,7 @@ export function LogView({ run, task, index, attempt, isCurrent, isSettled }) {
     ${problem && html`<${Trouble} problem=${problem} />`}
     ${state === 'lost' && html`<p class="muted" role="status">The log stopped with the server; it goes on when that is back.</p>`}
     ${(count === 0 || (seen.length === 0 && !only)) && !problem && (state === 'loading' ? html`<${Loading} />` : html`<${Empty} title=${isLive && state !== 'ended' ? 'Nothing written yet. Lines show up here as they come.' : 'Nothing was written.'} />`)}
-    ${count >= LINES_MAX && html`<p class="muted">The last ${number(LINES_MAX)} lines; download it for all.</p>`}
+    ${isCut && html`<p class="muted">The last ${number(LINES_MAX)} lines; download it for all.</p>`}
     ${count > 0 && (seen.length > 0 || only) && html`<${Rows} label="Log" className=${`log ${hasTimes ? 'with-times' : ''}`} count=${seen.length} height=${HEIGHT} row=${row} stick=${isLive && isFollowing} leave=${() => setFollowing(false)} reveal=${reveal} />`}
     ${opened && html`<${Dialog} wide title="One line" close=${() => setOpened(undefined)}><${Copy} text=${opened.text} what="the line" /><pre class="whole-line" tabindex="0">${shown(opened.text)}</pre><//>`}
   </section>`;
@@ -108,22 +109,29 @@ function useLines({ run, task, index, attempt, round }) {
   return { lines: lines.current, ...shownAs };
 }
 
+/** What a terminal would show in the end of a line that is written over again and again. @param {string} text */
+function seenOf(text) {
+  const whole = text.endsWith('\r') ? text.slice(0, -1) : text;
+  return whole.slice(whole.lastIndexOf('\r') + 1);
+}
+
 /** @param {Line[]} lines @param {string} wanted */
 function search(lines, wanted) {
   /** @type {number[]} */
   const hits = [];
   if (!wanted) return hits;
-  for (let i = 0; i < lines.length && hits.length < HITS_MAX; i += 1) if (lines[i].text.toLowerCase().includes(wanted)) hits.push(i);
+  for (let i = 0; i < lines.length && hits.length < HITS_MAX; i += 1) if (seenOf(lines[i].text).toLowerCase().includes(wanted)) hits.push(i);
   return hits;
 }
 
-/** @param {{ line: Line | undefined, number: number, hasTimes: boolean, wanted: string, isCurrent: boolean, open: () => void }} props */
-function OneLine({ line, number: n, hasTimes, wanted, isCurrent, open }) {
+/** @param {{ line: Line | undefined, hasTimes: boolean, wanted: string, isCurrent: boolean, open: () => void }} props */
+function OneLine({ line, hasTimes, wanted, isCurrent, open }) {
   if (!line) return null;
-  const isCut = line.text.length > SHOWN_MAX;
-  const text = isCut ? line.text.slice(0, SHOWN_MAX) : line.text;
+  const seen = seenOf(line.text);
+  const isCut = seen.length > SHOWN_MAX;
+  const text = isCut ? seen.slice(0, SHOWN_MAX) : seen;
   const label = { err: 'stderr', out: 'stdout' }[line.stream] ?? line.stream;
-  return html`<div role="cell" class=${`line is-${line.stream} ${isCurrent ? 'current' : ''}`}><span class="line-number" aria-hidden="true">${n}</span>${hasTimes && html`<span class="line-time">${clock(line.at)}</span>`}${line.stream === 'err' && html`<span class="line-stream" title=${label}><span aria-hidden="true">!</span><span class="visually-hidden">stderr </span></span>`}<bdi dir="ltr" class="line-text">${terminalPieces(text).map((piece) => html`<span class=${piece.style}>${marked(piece.text, wanted)}</span>`)}</bdi>${isCut && html` <button type="button" class="small" onClick=${open}>… all ${number(line.text.length)} characters</button>`}</div>`;
+  return html`<div role="cell" class=${`line is-${line.stream} ${isCurrent ? 'current' : ''}`}><span class="line-number" aria-hidden="true">${line.number}</span>${hasTimes && html`<span class="line-time">${clock(line.at)}</span>`}${line.stream === 'err' && html`<span class="line-stream" title=${label}><span aria-hidden="true">!</span><span class="visually-hidden">stderr </span></span>`}<bdi dir="ltr" class="line-text">${terminalPieces(text).map((piece) => html`<span class=${piece.style}>${marked(piece.text, wanted)}</span>`)}</bdi>${isCut && html` <button type="button" class="small" onClick=${open}>… all ${number(line.text.length)} characters</button>`}</div>`;
 }
 
 /** @param {string} text @param {string} wanted */

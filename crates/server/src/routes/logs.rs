@@ -11,7 +11,7 @@ use crate::log_body::{Part, Rendered, Stamps, broken, bytes_in, lines_in, stream
 use crate::problem::{Code, Problem};
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use mainspring_core::ids::{AttemptId, RunId, RunKey, TaskRef};
 use mainspring_core::kernel::row::Attempt;
@@ -103,9 +103,17 @@ pub async fn logs(
     };
     let Some(rendered) = shown.open().await? else { return Ok(nothing(range)) };
     match range {
-        None => Ok(text(StatusCode::OK, streamed(rendered))),
+        None => Ok(numbered(text(StatusCode::OK, streamed(rendered)), shown.pass)),
         Some(range) => partial(&shown, rendered, range).await,
     }
+}
+
+/// Says how many lines come before the first: whoever shows the end of a log can number it.
+fn numbered(mut response: Response, pass: u64) -> Response {
+    if pass > 0 {
+        response.headers_mut().insert("log-lines-before", HeaderValue::from(pass));
+    }
+    response
 }
 
 /// A fan-out's instances write, each its own log.
