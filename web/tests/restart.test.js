@@ -88,3 +88,18 @@ test('a page that is opened while the server is away comes up by itself', async 
   await page.getByRole('link', { name: 'phases' }).waitFor();
   isClean(page);
 });
+
+test('a view that is opened while the server is away says that it is loaded later, and is', async () => {
+  const page = await browser.page(server);
+  await page.open('/runs');
+  const link = page.getByRole('row', { name: /success/ }).first().getByRole('link').first();
+  await link.waitFor();
+  await server.kill();
+  await page.getByText('The server does not answer.').first().waitFor();
+  await link.click();
+  await page.getByText('this is loaded as soon as it is back').waitFor();
+  await server.up();
+  await page.locator('.head .state', { hasText: 'success' }).waitFor();
+  isClean(page);
+  await page.context().close();
+});

@@ -58,6 +58,18 @@ for (const size of SIZES) {
   });
 }
 
+test('no two parts of the bar of states look alike', async () => {
+  const page = await browser.page(server);
+  await page.open(`/runs/${run}`);
+  await page.getByRole('img', { name: /1 failed, 1 blocked, 2 running, 3 waiting, 1 paused, 1 ready/ }).waitFor();
+  const looks = await page.locator('main > .counts .part').evaluateAll((parts) => parts.map((it) => {
+    const { backgroundColor, backgroundImage, opacity } = getComputedStyle(it);
+    return [backgroundColor, backgroundImage, opacity].join();
+  }));
+  assert.equal(new Set(looks).size, looks.length);
+  await page.context().close();
+});
+
 test('a paused run is taken up again from where it asks for attention', async () => {
   const page = await browser.page(server);
   await page.open('/');

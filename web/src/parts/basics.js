@@ -1,14 +1,18 @@
 // Small things that many views use.
 
 import { html, signal, useEffect, useId, useRef, useState } from '../html.js';
+import { connection } from '../live.js';
 import { ago, clock, duration, exact, minute, moment, now } from '../time.js';
 import { shown } from '../text.js';
 
 /** How long ago, with the exact moment for whoever wants it. @param {{ at?: string }} props */
 export function Ago({ at }) {
-  minute.value; // looked at again now and then
   if (!at) return null;
-  return html`<time datetime=${at} title=${exact(at)}>${ago(moment(at), Date.now())}</time>`;
+  const from = moment(at);
+  // By the second as long as seconds are told, so that it agrees with what counts beside it.
+  if (now.peek() - from < 60_000) now.value;
+  else minute.value;
+  return html`<time datetime=${at} title=${exact(at)}>${ago(from, now.peek())}</time>`;
 }
 
 /** @param {{ at?: string }} props */
@@ -83,6 +87,9 @@ export function Empty({ title, children }) {
 
 /** @param {{ label?: string }} props */
 export function Loading({ label = 'Loading' }) {
+  const { is, since } = connection.value;
+  const isAway = is === 'lost' || (is === 'connecting' && since !== undefined);
+  if (isAway) return html`<p class="loading" role="status">The server does not answer: this is loaded as soon as it is back.</p>`;
   return html`<p class="loading" role="status"><span class="spinner" aria-hidden="true"></span>${label}…</p>`;
 }
 
