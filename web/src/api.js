@@ -86,8 +86,21 @@ export async function send(url, body, { method = 'POST', key, type } = {}) {
   if (body !== undefined) headers['content-type'] = type ?? 'application/json';
   if (key !== undefined) headers['idempotency-key'] = key;
   const text = body === undefined ? undefined : type ? String(body) : JSON.stringify(body);
-  const response = await request(url, { method, headers, body: text });
+  const response = await request(url, { method, headers, body: text }).catch((error) => {
+    throw error instanceof Problem && error.code === 'unreachable' ? unanswered(key !== undefined) : error;
+  });
   return response.status === 204 ? undefined : response.json();
+}
+
+/** What was sent may have arrived all the same. @param {boolean} isOnce */
+function unanswered(isOnce) {
+  const next = isOnce ? 'Try again: what was done already is not done twice.' : 'Look whether it has, and try again.';
+  return new Problem('The server does not answer', `It is not known whether anything has changed. ${next}`, { code: 'unanswered' });
+}
+
+/** A name for what must be done once, however often it is sent. */
+export function newKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /**
@@ -101,7 +114,7 @@ export function onceKeys() {
     const text = JSON.stringify(body);
     if (text !== last) {
       last = text;
-      key = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+      key = newKey();
     }
     return key;
   };

@@ -8,7 +8,8 @@ import { useKeys } from './keys.js';
 import { now } from './time.js';
 import { shown } from './text.js';
 import { Notes, say, Trouble, Empty } from './parts/basics.js';
-import { Help } from './parts/help.js';
+import { Deciding } from './parts/deciding.js';
+import { Begun, Help } from './parts/help.js';
 import { Search } from './parts/search.js';
 import { heardOfApprovals, refreshApprovals, waitingApprovals } from './approvals.js';
 import { Login } from './views/login.js';
@@ -113,7 +114,7 @@ function Page() {
   return html`<a class="skip" href="#main">Skip to the content</a>
     <${Bar} /><${Connection} />
     ${!mayOperate() && html`<aside class="banner tone-quiet" aria-label="Your role"><span>You may look at everything and change nothing: your role is <strong>viewer</strong>.</span></aside>`}
-    <${View} /><${Notes} />
+    <${View} /><${Notes} /><${Begun} /><${Deciding} />
     ${open.value === 'help' && html`<${Help} close=${close} />`}
     ${open.value === 'search' && html`<${Search} close=${close} />`}`;
 }

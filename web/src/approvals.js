@@ -12,6 +12,8 @@ export const approvalsProblem = signal(/** @type {any} */ (undefined));
 const more = signal(false);
 /** How many, as it is told: empty if none. */
 export const waitingApprovals = computed(() => (approvals.value?.length ? `${approvals.value.length}${more.value ? '+' : ''}` : ''));
+/** Of more than are asked for, what is missing may still wait. */
+export const areAllApprovalsKnown = () => approvals.value !== undefined && !more.value;
 
 export const refreshApprovals = throttled(async () => {
   try {

@@ -1,7 +1,7 @@
 // Keys that work wherever the page is, unless somebody is typing. They can be switched off, since
 // they are single characters (WCAG 2.1.4).
 
-import { signal, useEffect, useRef } from './html.js';
+import { signal, useLayoutEffect, useRef } from './html.js';
 
 const STORED = 'mainspring.keys';
 
@@ -28,10 +28,11 @@ export function switchKeys(on) {
 /** @type {import('../vendor/signals.js').Signal<Key[]>} */
 export const known = signal([]);
 
-/** How long the second key of two may take. */
-const SEQUENCE_MS = 1200;
-let first = '';
-let firstAt = 0;
+/** The first key of two, while the second is awaited. */
+export const begun = signal('');
+
+/** Keys that are pressed along with others. */
+const HELD = ['Shift', 'Control', 'Alt', 'AltGraph', 'Meta', 'CapsLock'];
 
 /** @param {EventTarget | null} target */
 function isTyping(target) {
@@ -39,17 +40,38 @@ function isTyping(target) {
   return target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName);
 }
 
+/** @param {KeyboardEvent} event */
+function isMeant(event) {
+  if (!keysAreOn.value || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return false;
+  return !isTyping(event.target) && !document.querySelector('dialog[open]');
+}
+
+// Whatever comes second belongs to the first, however late it comes: by itself it may mean
+// something that nobody wanted. So it is taken before anything else hears of it.
 document.addEventListener('keydown', (event) => {
-  if (!keysAreOn.value || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (isTyping(event.target) || document.querySelector('dialog[open]')) return;
-  const pair = event.timeStamp - firstAt < SEQUENCE_MS ? `${first} ${event.key}` : '';
-  const found = find(pair) ?? find(event.key);
-  first = found ? '' : event.key;
-  firstAt = event.timeStamp;
-  if (!found) return;
+  if (!begun.value || HELD.includes(event.key)) return;
+  const pair = `${begun.value} ${event.key}`;
+  begun.value = '';
+  if (!isMeant(event)) return;
   event.preventDefault();
-  found.act();
+  event.stopImmediatePropagation();
+  find(pair)?.act();
+}, true);
+
+document.addEventListener('keydown', (event) => {
+  if (!isMeant(event)) return;
+  const found = find(event.key);
+  if (!found && !following(event.key).length) return;
+  event.preventDefault();
+  if (found) found.act();
+  else begun.value = event.key;
 });
+
+// Whoever takes the mouse has thought better of it.
+document.addEventListener('pointerdown', () => { begun.value = ''; });
+
+/** What may come after a first key. @param {string} first */
+export const following = (first) => known.value.filter((key) => key.keys.startsWith(`${first} `) && (key.when?.() ?? true));
 
 /** @param {string} keys the one that was added last wins */
 function find(keys) {
@@ -63,7 +85,8 @@ function find(keys) {
 export function useKeys(keys) {
   const latest = useRef(keys);
   latest.current = keys;
-  useEffect(() => {
+  // With what is drawn, not after it: whoever sees it may press at once.
+  useLayoutEffect(() => {
     const mine = keys.map((key, i) => ({
       keys: key.keys,
       does: key.does,

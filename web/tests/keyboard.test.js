@@ -28,6 +28,13 @@ const press = async (...keys) => {
   for (const key of keys) await page.keyboard.press(key);
 };
 const state = (text) => page.locator('.head .state', { hasText: text }).waitFor();
+/** Presses a key that asks, and says yes. */
+async function answer(key, question) {
+  await press(key);
+  await page.getByRole('dialog', { name: question }).waitFor();
+  await press('Enter');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+}
 /** Goes on with Tab until what has the focus is called so. */
 async function tabTo(name) {
   for (let i = 0; i < 60; i += 1) {
@@ -65,7 +72,7 @@ test('a run is found, started, approved, seen to fail, mended and retried', asyn
   const run = page.url().match(/runs\/([0-9a-f-]{36})/)[1];
   assert.equal((await server.api(`/runs/${run}/tasks/ask`)).output.comment, 'go ahead');
   await server.release('mended');
-  await press('r');
+  await answer('r', 'Retry what failed?');
   await state('success');
   assert.equal((await server.api(`/runs/${run}`)).status, 'success');
   await rm(join(server.folder, 'mended'));
@@ -86,7 +93,7 @@ test('a run that fails on its third attempt is mended and retried', async () => 
   await state('failed');
   await page.getByText('load failed on attempt 3:').waitFor();
   await server.release('mended');
-  await press('r');
+  await answer('r', 'Retry what failed?');
   await state('success');
 });
 
@@ -121,9 +128,9 @@ test('a live run is paused, resumed and cancelled', async () => {
   await page.getByRole('table', { name: 'Runs' }).focus();
   await press('j', 'Enter');
   await state('running');
-  await press('p');
+  await answer('p', 'Pause the run?');
   await state('paused');
-  await press('p');
+  await answer('p', 'Resume the run?');
   await state('running');
   await press('c');
   await page.getByRole('dialog', { name: 'Cancel the run?' }).waitFor();
@@ -132,8 +139,64 @@ test('a live run is paused, resumed and cancelled', async () => {
   assert.equal((await server.api(`/runs/${run.id}`)).status, 'running');
   await press('c');
   await page.getByRole('dialog', { name: 'Cancel the run?' }).waitFor();
+  // Whoever goes on too fast has cancelled nothing.
+  await press('Enter');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.equal((await server.api(`/runs/${run.id}`)).status, 'running');
+  await press('c');
+  await page.getByRole('dialog', { name: 'Cancel the run?' }).waitFor();
+  await tabTo(/^Cancel the run$/);
   await press('Enter');
   await state('cancelled');
+});
+
+test('a key changes nothing before somebody has said yes', async () => {
+  const run = await server.trigger('gated');
+  await page.open(`/runs/${run.id}`);
+  await state('running');
+  const orders = [];
+  page.on('request', (request) => { if (request.method() === 'POST') orders.push(request.url()); });
+  await press('p');
+  await page.getByRole('dialog', { name: 'Pause the run?' }).waitFor();
+  await press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.open(`/runs/${run.id}/tasks/second`);
+  await page.getByText('waits for first').first().waitFor();
+  await press('p');
+  await page.getByRole('dialog', { name: 'Hold second?' }).waitFor();
+  await press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.deepEqual(orders, []);
+  await answer('p', 'Hold second?');
+  await state('paused');
+  assert.equal(orders.length, 1);
+});
+
+test('after the first of two keys the next one belongs to it, whatever it is', async () => {
+  const run = await server.trigger('gated');
+  await page.open(`/runs/${run.id}`);
+  await state('running');
+  const hint = page.locator('.begun', { hasText: 'Go to Runs' });
+  for (const second of ['p', 'c', 'Enter', 'g']) {
+    await press('g');
+    await hint.waitFor();
+    await press(second);
+    await hint.waitFor({ state: 'detached' });
+    assert.equal(await page.getByRole('dialog').count(), 0, second);
+  }
+  assert.equal((await server.api(`/runs/${run.id}`)).status, 'running');
+  // In a table j and k are not heard either.
+  await press('g', 'r');
+  await page.getByRole('table', { name: 'Runs' }).focus();
+  await press('g', 'j');
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('role')), 'table');
+  await press('j');
+  assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'A');
+  // The mouse is another thought.
+  await press('g');
+  await hint.waitFor();
+  await page.evaluate(() => document.body.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true })));
+  await hint.waitFor({ state: 'detached' });
 });
 
 test('keys do nothing while somebody types, and can be switched off', async () => {

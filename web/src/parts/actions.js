@@ -1,7 +1,7 @@
 // What a person may do to a run or a task, as far as it applies and the server has it.
 
-import { html, useState } from '../html.js';
-import { mayAdminister, mayOperate, onceKeys, path, query, send } from '../api.js';
+import { html, useEffect, useState } from '../html.js';
+import { mayAdminister, mayOperate, path, query } from '../api.js';
 import { tasksInSight } from '../book.js';
 import { go, to } from '../router.js';
 import { useKeys } from '../keys.js';
@@ -9,39 +9,30 @@ import { isFinal, isSettled } from '../words.js';
 import { parkedFor } from '../reasons.js';
 import { counted, shown } from '../text.js';
 import { AddDialog } from './add.js';
-import { Dialog, say, Trouble } from './basics.js';
+import { Ask } from './ask.js';
+import { Dialog, Trouble } from './basics.js';
+import { useDoing } from './doing.js';
 import { Decide } from '../views/approvals.js';
 
 /** @typedef {import('../shapes.js').Run} Run */
 /** @typedef {import('../shapes.js').Task} Task */
 
-function useDoing() {
-  const [problem, setProblem] = useState(/** @type {any} */ (undefined));
-  const [busy, setBusy] = useState(false);
-  /** @param {() => Promise<unknown>} work @param {string} done */
-  const act = async (work, done) => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
-      await work();
-      say(done);
-      return true;
-    } catch (error) {
-      setProblem(error);
-      return false;
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { problem, busy, act };
-}
+/** What a key asks before it changes a run. @type {Record<string, import('./ask.js').Question>} */
+const ASKED = {
+  pause: { title: 'Pause the run?', text: 'What runs goes on; nothing new starts until the run is resumed.', verb: 'Pause' },
+  resume: { title: 'Resume the run?', text: 'What can start starts.', verb: 'Resume' },
+  retry: { title: 'Retry what failed?', text: 'What failed or was cancelled runs again, and what comes after it.', verb: 'Retry' },
+};
 
 /** @param {{ run: Run }} props */
 export function RunActions({ run }) {
-  const { problem, busy, act } = useDoing();
-  const [asking, setAsking] = useState(/** @type {'' | 'add' | 'cancel' | 'rerun' | 'signal'} */ (''));
   const { status } = run;
-  const order = (/** @type {string} */ verb, /** @type {string} */ done) => act(() => send(path`/runs/${run.id}/${verb}`), done);
+  const { problem, busy, act, again } = useDoing(status);
+  const [asking, setAsking] = useState(/** @type {'' | 'add' | 'cancel' | 'pause' | 'rerun' | 'resume' | 'retry' | 'signal'} */ (''));
+  const close = () => setAsking('');
+  // What a key has asked about is another question by then.
+  useEffect(() => { if (asking in ASKED) close(); }, [status]);
+  const order = (/** @type {string} */ verb, /** @type {string} */ done) => act({ url: path`/runs/${run.id}/${verb}`, done, after: close });
   const can = {
     pause: mayOperate() && (status === 'running' || status === 'pending'),
     resume: mayOperate() && status === 'paused',
@@ -53,45 +44,51 @@ export function RunActions({ run }) {
     // It says what may run, as a deploy does.
     add: mayAdminister() && !isFinal(status) && status !== 'cancelling',
   };
-  const pause = () => order('pause', 'Paused: what runs goes on, nothing new starts.');
-  const resume = () => order('resume', 'The run goes on.');
-  const retry = () => order('retry', 'What failed or was cancelled runs again.');
+  const orders = {
+    pause: () => order('pause', 'Paused: what runs goes on, nothing new starts.'),
+    resume: () => order('resume', 'The run goes on.'),
+    retry: () => order('retry', 'What failed or was cancelled runs again.'),
+  };
   useKeys([
-    { keys: 'p', does: 'Pause or resume the run', act: () => void (can.pause ? pause() : resume()), when: () => can.pause || can.resume },
+    { keys: 'p', does: 'Pause or resume the run', act: () => setAsking(can.pause ? 'pause' : 'resume'), when: () => can.pause || can.resume },
     { keys: 'c', does: 'Cancel the run', act: () => setAsking('cancel'), when: () => can.cancel },
-    { keys: 'r', does: 'Retry what failed', act: () => void retry(), when: () => can.retry },
+    { keys: 'r', does: 'Retry what failed', act: () => setAsking('retry'), when: () => can.retry },
   ]);
-  const close = () => setAsking('');
   return html`<div class="actions" role="group" aria-label="Actions on the run">
-    ${can.retry && html`<button type="button" class="primary" disabled=${busy} onClick=${retry}>Retry what ${status === 'failed' ? 'failed' : 'was cancelled'}</button>`}
-    ${can.resume && html`<button type="button" class="primary" disabled=${busy} onClick=${resume}>Resume</button>`}
-    ${can.pause && html`<button type="button" disabled=${busy} onClick=${pause}>Pause</button>`}
+    ${can.retry && html`<button type="button" class="primary" disabled=${busy} onClick=${orders.retry}>Retry what ${status === 'failed' ? 'failed' : 'was cancelled'}</button>`}
+    ${can.resume && html`<button type="button" class="primary" disabled=${busy} onClick=${orders.resume}>Resume</button>`}
+    ${can.pause && html`<button type="button" disabled=${busy} onClick=${orders.pause}>Pause</button>`}
     ${can.rerun && html`<button type="button" disabled=${busy} onClick=${() => setAsking('rerun')}>Run again…</button>`}
     ${can.signal && html`<button type="button" disabled=${busy} onClick=${() => setAsking('signal')}>Signal…</button>`}
     ${can.add && html`<button type="button" disabled=${busy} onClick=${() => setAsking('add')}>Add tasks…</button>`}
     ${can.cancel && html`<button type="button" class="danger" disabled=${busy} onClick=${() => setAsking('cancel')}>Cancel…</button>`}
   </div>
-  ${problem && html`<${Trouble} problem=${problem} />`}
+  ${problem && !asking && html`<${Trouble} problem=${problem} again=${again} />`}
+  ${(asking === 'pause' || asking === 'resume' || asking === 'retry') && html`<${Ask} question=${ASKED[asking]} busy=${busy} problem=${problem} yes=${orders[asking]} close=${close} />`}
   ${asking === 'add' && html`<${AddDialog} run=${run.id} close=${close} />`}
   ${asking === 'cancel' && html`<${CancelDialog} what="run" live=${run.tasks.running ?? 0} isCancelling=${status === 'cancelling'} close=${close}
-    cancel=${(/** @type {boolean} */ force) => send(path`/runs/${run.id}/cancel` + query({ force: force || undefined }))} />`}
+    urlOf=${(/** @type {boolean} */ force) => path`/runs/${run.id}/cancel` + query({ force: force || undefined })} />`}
   ${asking === 'rerun' && html`<${RerunDialog} run=${run} close=${close} />`}
   ${asking === 'signal' && html`<${SignalDialog} run=${run.id} close=${close} />`}`;
 }
 
-/** @param {{ what: string, live: number, isCancelling?: boolean, close: () => void, cancel: (force: boolean) => Promise<unknown> }} props */
-function CancelDialog({ what, live, isCancelling, close, cancel }) {
+/** @param {{ what: string, live: number, isCancelling?: boolean, close: () => void, urlOf: (force: boolean) => string, done?: () => void }} props */
+function CancelDialog({ what, live, isCancelling, close, urlOf, done }) {
   const { problem, busy, act } = useDoing();
   const [force, setForce] = useState(false);
-  const submit = async (/** @type {Event} */ event) => {
+  const after = () => {
+    close();
+    done?.();
+  };
+  const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (await act(() => cancel(force), force ? `The ${what} was given up.` : `The ${what} is being cancelled.`)) close();
+    void act({ url: urlOf(force), done: force ? `The ${what} was given up.` : `The ${what} is being cancelled.`, after });
   };
   return html`<${Dialog} title=${`Cancel the ${what}?`} close=${close}><form onSubmit=${submit}>
     <p>${isCancelling ? 'It is being cancelled already: what still runs is being stopped.' : `${live > 0 ? `${counted(live, 'task')} at work ${live === 1 ? 'is' : 'are'} stopped; nothing` : 'Nothing'} new starts. A retry can take it up again later.`}</p>
     <label class="check"><input type="checkbox" checked=${force} onChange=${(/** @type {any} */ event) => setForce(event.target.checked)} /> Do not wait until the work is gone: record it as abandoned</label>
     ${problem && html`<${Trouble} problem=${problem} />`}
-    <div class="dialog-tools"><button type="button" onClick=${close}>Leave it</button><button type="submit" class="danger" autofocus disabled=${busy}>Cancel the ${what}</button></div></form><//>`;
+    <div class="dialog-tools"><button type="button" autofocus onClick=${close}>Leave it</button><button type="submit" class="danger" disabled=${busy}>Cancel the ${what}</button></div></form><//>`;
 }
 
 /** @param {{ run: Run, from?: string, close: () => void }} props from: the task to begin at, as long as nobody says another */
@@ -99,15 +96,13 @@ function RerunDialog({ run, from = '', close }) {
   const { problem, busy, act } = useDoing();
   const [start, setStart] = useState(from);
   const [version, setVersion] = useState('same');
-  const [once] = useState(onceKeys);
-  const submit = async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    let made = '';
-    const body = { ...(start ? { from: start } : {}), version };
-    const isDone = await act(async () => { made = (await send(path`/runs/${run.id}/rerun`, body, { key: once(body) })).id; }, 'A new run with the same input has been started.');
-    if (!isDone) return;
+  const after = (/** @type {Run} */ made) => {
     close();
-    go(to.run(made));
+    go(to.run(made.id));
+  };
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    void act({ url: path`/runs/${run.id}/rerun`, body: { ...(start ? { from: start } : {}), version }, done: 'A new run with the same input has been started.', after });
   };
   return html`<${Dialog} title=${from ? `Run again from ${shown(from)}` : 'Run again'} close=${close}><form onSubmit=${submit}>
     <p>A new run with the same input; this one stays as it is. With a task to begin at, that and everything below it runs again, and what else had succeeded is taken over.</p>
@@ -124,8 +119,7 @@ export function SignalDialog({ run, signal = '', close }) {
   const [key, setKey] = useState(signal);
   const [text, setText] = useState('');
   const [wrong, setWrong] = useState('');
-  const [once] = useState(onceKeys);
-  const submit = async (/** @type {Event} */ event) => {
+  const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
     let value = null;
     try {
@@ -135,7 +129,7 @@ export function SignalDialog({ run, signal = '', close }) {
       setWrong(`This is no JSON: ${/** @type {Error} */ (error).message}. A text stands in double quotes.`);
       return;
     }
-    if (await act(() => send(path`/runs/${run}/signal`, { key, value }, { key: once({ key, value }) }), `The signal ${key} was sent.`)) close();
+    void act({ url: path`/runs/${run}/signal`, body: { key, value }, done: `The signal ${key} was sent.`, after: close });
   };
   return html`<${Dialog} title="Send a signal" close=${close}><form onSubmit=${submit}>
     <p>A key and a value for a task that waits for it now or will wait for it later.</p>
@@ -146,16 +140,29 @@ export function SignalDialog({ run, signal = '', close }) {
     <div class="dialog-tools"><button type="button" onClick=${close}>Not now</button><button type="submit" class="primary" disabled=${busy}>Send</button></div></form><//>`;
 }
 
+/** What a key asks before it changes a task. @param {'pause' | 'resume' | 'retry'} verb @param {string} name */
+function askedOfTask(verb, name) {
+  return {
+    pause: { title: `Hold ${name}?`, text: 'No new attempt of it starts until it is resumed.', verb: 'Hold' },
+    resume: { title: `Resume ${name}?`, text: 'It goes on as soon as it can.', verb: 'Resume' },
+    retry: { title: `Retry ${name}?`, text: 'It runs again, and what comes after it.', verb: 'Retry' },
+  }[verb];
+}
+
 /** @param {{ run: Run | undefined, task: Task, index?: number, done: () => void }} props */
 export function TaskActions({ run, task, index, done }) {
-  const { problem, busy, act } = useDoing();
-  const [asking, setAsking] = useState(/** @type {'' | 'cancel' | 'rerun' | 'signal'} */ (''));
+  const { problem, busy, act, again } = useDoing(`${task.status} ${task.held?.at}`);
+  const [asking, setAsking] = useState(/** @type {'' | 'cancel' | 'pause' | 'rerun' | 'resume' | 'retry' | 'signal'} */ (''));
+  const close = () => setAsking('');
+  useEffect(() => { if (asking in ASKED) close(); }, [task.status, task.held?.at]);
   const id = run?.id ?? '';
   const name = `${task.name}${index === undefined ? '' : `[${index}]`}`;
   const where = (/** @type {string} */ verb, /** @type {any} */ more = {}) => path`/runs/${id}/tasks/${task.name}/${verb}` + query({ index, ...more });
-  const order = async (/** @type {string} */ verb, /** @type {string} */ said) => {
-    if (await act(() => send(where(verb)), said)) done();
+  const after = () => {
+    close();
+    done();
   };
+  const order = (/** @type {string} */ verb, /** @type {string} */ said) => act({ url: where(verb), done: said, after });
   const settled = isSettled(task.status);
   const parked = parkedFor(task);
   const may = mayOperate() && run !== undefined;
@@ -170,28 +177,30 @@ export function TaskActions({ run, task, index, done }) {
   };
   // Without an index it is for all instances that wait.
   const askedAll = index === undefined && task.kind === 'approval' ? task.instances?.waiting ?? 0 : 0;
-  const retry = () => order('retry', `${name} runs again.`);
-  const pause = () => order('pause', `${name} is held.`);
-  const resume = () => order('resume', `${name} goes on.`);
+  const orders = {
+    pause: () => order('pause', `${name} is held.`),
+    resume: () => order('resume', `${name} goes on.`),
+    retry: () => order('retry', `${name} runs again.`),
+  };
   useKeys([
-    { keys: 'p', does: 'Hold the task, or let it go on', act: () => void (can.pause ? pause() : resume()), when: () => can.pause || can.resume },
+    { keys: 'p', does: 'Hold the task, or let it go on', act: () => setAsking(can.pause ? 'pause' : 'resume'), when: () => can.pause || can.resume },
     { keys: 'c', does: 'Cancel the task', act: () => setAsking('cancel'), when: () => can.cancel },
-    { keys: 'r', does: 'Retry the task', act: () => void retry(), when: () => can.retry },
+    { keys: 'r', does: 'Retry the task', act: () => setAsking('retry'), when: () => can.retry },
   ]);
-  const close = () => setAsking('');
   return html`<div class="actions" role="group" aria-label="Actions on the task">
     ${can.approve && html`<${Decide} approval=${{ run: id, task: task.name, index, message: parked?.message ?? '', by: parked?.by }} done=${done} />`}
     ${may && askedAll > 0 && html`<${Decide} approval=${{ run: id, task: task.name, message: `All ${askedAll} instances that wait` }} all done=${done} />`}
-    ${can.retry && html`<button type="button" class="primary" disabled=${busy} onClick=${retry}>Retry</button>`}
-    ${can.resume && html`<button type="button" class="primary" disabled=${busy} onClick=${resume}>Resume</button>`}
+    ${can.retry && html`<button type="button" class="primary" disabled=${busy} onClick=${orders.retry}>Retry</button>`}
+    ${can.resume && html`<button type="button" class="primary" disabled=${busy} onClick=${orders.resume}>Resume</button>`}
     ${can.signal && html`<button type="button" class="primary" disabled=${busy} onClick=${() => setAsking('signal')}>Send the signal…</button>`}
-    ${can.pause && html`<button type="button" disabled=${busy} onClick=${pause}>Hold</button>`}
+    ${can.pause && html`<button type="button" disabled=${busy} onClick=${orders.pause}>Hold</button>`}
     ${can.rerun && html`<button type="button" disabled=${busy} onClick=${() => setAsking('rerun')}>Run again from here…</button>`}
     ${can.cancel && html`<button type="button" class="danger" disabled=${busy} onClick=${() => setAsking('cancel')}>Cancel…</button>`}
   </div>
-  ${problem && html`<${Trouble} problem=${problem} />`}
+  ${problem && !asking && html`<${Trouble} problem=${problem} again=${again} />`}
+  ${(asking === 'pause' || asking === 'resume' || asking === 'retry') && html`<${Ask} question=${askedOfTask(asking, shown(name))} busy=${busy} problem=${problem} yes=${orders[asking]} close=${close} />`}
   ${asking === 'cancel' && html`<${CancelDialog} what=${`task ${shown(name)}`} live=${0} isCancelling=${task.stopping === 'cancel'} close=${close}
-    cancel=${async (/** @type {boolean} */ force) => { await send(where('cancel', { force: force || undefined })); done(); }} />`}
+    urlOf=${(/** @type {boolean} */ force) => where('cancel', { force: force || undefined })} done=${done} />`}
   ${asking === 'rerun' && run && html`<${RerunDialog} run=${run} from=${task.name} close=${close} />`}
   ${asking === 'signal' && html`<${SignalDialog} run=${id} signal=${parked?.signal ?? ''} close=${close} />`}`;
 }

@@ -1,10 +1,11 @@
 // What waits for a person's word.
 
-import { html, useEffect, useState } from '../html.js';
-import { mayDecide, mayOperate, path, query, send } from '../api.js';
+import { html, useEffect } from '../html.js';
+import { mayDecide, mayOperate } from '../api.js';
 import { approvals, approvalsProblem, refreshApprovals } from '../approvals.js';
 import { useLive } from '../live.js';
-import { Ago, Command, Dialog, Empty, Fact, Loading, say, Trouble } from '../parts/basics.js';
+import { Ago, Command, Empty, Fact, Loading, Trouble } from '../parts/basics.js';
+import { askToDecide } from '../parts/deciding.js';
 import { Shape } from '../parts/state.js';
 import { BY_ITSELF, shortId } from '../reasons.js';
 import { counted, shown } from '../text.js';
@@ -15,40 +16,9 @@ import { to } from '../router.js';
 
 /** @param {{ approval: Pick<Approval, 'run' | 'task' | 'index' | 'message' | 'by'>, all?: boolean, done?: () => void }} props all: every instance that waits */
 export function Decide({ approval, all, done }) {
-  const [asking, setAsking] = useState(/** @type {'' | 'approve' | 'reject'} */ (''));
-  const [comment, setComment] = useState('');
-  const [problem, setProblem] = useState(/** @type {any} */ (undefined));
   if (!mayDecide(approval.by)) return mayOperate() ? html`<span class="muted">Only ${named(approval.by)} may decide.</span>` : null;
-  const called = `${approval.task}${approval.index === undefined ? '' : `[${approval.index}]`}`;
-  const decide = async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    const { run, task, index } = approval;
-    try {
-      await send(path`/runs/${run}/tasks/${task}/${asking}` + query({ index }), comment ? { comment } : {});
-      say(asking === 'approve' ? `${called} is approved.` : `${called} is rejected.`);
-      setAsking('');
-      refreshApprovals();
-      done?.();
-    } catch (error) {
-      setProblem(error);
-    }
-  };
-  const ask = (/** @type {'approve' | 'reject'} */ what) => {
-    setProblem(undefined);
-    setComment('');
-    setAsking(what);
-  };
-  return html`<button type="button" class="primary" onClick=${() => ask('approve')}>${all ? 'Approve all…' : 'Approve…'}</button><button type="button" onClick=${() => ask('reject')}>${all ? 'Reject all…' : 'Reject…'}</button>
-    ${asking && html`<${Dialog} title=${asking === 'approve' ? `Approve ${shown(called)}?` : `Reject ${shown(called)}?`} close=${() => setAsking('')}>
-      <form onSubmit=${decide}>
-        ${approval.message && html`<p class="quote"><bdi>${shown(approval.message)}</bdi></p>`}
-        <p>${asking === 'approve' ? 'What comes after it goes on.' : 'The task fails and what depends on it does not run, unless the workflow says otherwise.'}</p>
-        <label for="comment">Comment, kept with the decision</label>
-        <input id="comment" autofocus maxlength="4000" value=${comment} onInput=${(/** @type {any} */ event) => setComment(event.target.value)} />
-        ${problem && html`<${Trouble} problem=${problem} />`}
-        <div class="dialog-tools"><button type="button" onClick=${() => setAsking('')}>Not now</button><button type="submit" class=${asking === 'approve' ? 'primary' : 'danger'}>${asking === 'approve' ? 'Approve' : 'Reject'}</button></div>
-      </form>
-    <//>`}`;
+  const ask = (/** @type {'approve' | 'reject'} */ what) => () => askToDecide({ what, approval, done });
+  return html`<button type="button" class="primary" onClick=${ask('approve')}>${all ? 'Approve all…' : 'Approve…'}</button><button type="button" onClick=${ask('reject')}>${all ? 'Reject all…' : 'Reject…'}</button>`;
 }
 
 /** Who may decide, in words. @param {string | string[] | undefined} by */

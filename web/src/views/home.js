@@ -1,9 +1,10 @@
 // What needs somebody, what runs now, how the last hour was.
 
 import { html, useEffect } from '../html.js';
-import { get, mayOperate, path, query, send } from '../api.js';
+import { get, mayOperate, path, query } from '../api.js';
 import { approvals, waitingApprovals } from '../approvals.js';
-import { Ago, Command, Empty, Loading, say, Trouble } from '../parts/basics.js';
+import { Ago, Command, Empty, Loading, Trouble } from '../parts/basics.js';
+import { useDoing } from '../parts/doing.js';
 import { useLoaded } from '../parts/load.js';
 import { RunCard, withRun } from '../parts/runlist.js';
 import { Counts } from '../parts/state.js';
@@ -91,12 +92,12 @@ function Attention({ failed, held }) {
     <ul class="cards">
       ${failed.slice(0, CARDS).map((run) => html`<${RunCard} key=${run.id} run=${run}>
         <p class="card-text">${shortened(run.error?.message ?? `${counted(run.tasks.failed ?? 0, 'task')} failed`, 300)}</p>
-        <div class="card-tools">${mayOperate() && html`<button type="button" onClick=${() => order(run, 'retry', `${run.workflow} goes on with what failed.`)}>Retry what failed</button>`}<a href=${to.run(run.id)}>See what went wrong</a></div>
+        <div class="card-tools">${mayOperate() && html`<${Order} run=${run} verb="retry" label="Retry what failed" done=${`${run.workflow} goes on with what failed.`} />`}<a href=${to.run(run.id)}>See what went wrong</a></div>
       <//>`)}
       ${asked.slice(0, CARDS).map((it) => html`<${ApprovalCard} key=${`${it.run} ${it.task} ${it.index}`} approval=${it} />`)}
       ${held.slice(0, CARDS).map((run) => html`<${RunCard} key=${run.id} run=${run}>
         <p class="card-text"><${Held} run=${run} /></p>
-        <div class="card-tools">${mayOperate() && html`<button type="button" onClick=${() => order(run, 'resume', `${run.workflow} goes on.`)}>Resume</button>`}<a href=${to.run(run.id)}>Open the run</a></div>
+        <div class="card-tools">${mayOperate() && html`<${Order} run=${run} verb="resume" label="Resume" done=${`${run.workflow} goes on.`} />`}<a href=${to.run(run.id)}>Open the run</a></div>
       <//>`)}
     </ul>
     <p class="more-links">${failed.length > CARDS && html`<a href=${to.runs({ status: 'failed' })}>All runs that failed</a>`}
@@ -113,14 +114,10 @@ function Held({ run }) {
   return html`Paused by <bdi>${shown(name)}</bdi>, <${Ago} at=${run.held.at} />: nothing new starts until it is resumed.`;
 }
 
-/** @param {Run} run @param {'retry' | 'resume'} verb @param {string} done */
-async function order(run, verb, done) {
-  try {
-    await send(path`/runs/${run.id}/${verb}`);
-    say(done);
-  } catch (problem) {
-    say(/** @type {Error} */ (problem).message, 'failed');
-  }
+/** A button that does one thing to a run, once. @param {{ run: Run, verb: 'retry' | 'resume', label: string, done: string }} props */
+function Order({ run, verb, label, done }) {
+  const { problem, busy, act, again } = useDoing(run.status);
+  return html`<button type="button" disabled=${busy} onClick=${() => act({ url: path`/runs/${run.id}/${verb}`, done })}>${label}</button>${problem && html`<${Trouble} problem=${problem} again=${again} />`}`;
 }
 
 /** @param {{ live: Run[], more: boolean }} props */
