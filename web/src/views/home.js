@@ -7,7 +7,7 @@ import { Ago, Command, Empty, Loading, Trouble } from '../parts/basics.js';
 import { useDoing } from '../parts/doing.js';
 import { useLoaded } from '../parts/load.js';
 import { RunCard, withRun } from '../parts/runlist.js';
-import { Counts } from '../parts/state.js';
+import { Counts, Shape } from '../parts/state.js';
 import { ApprovalCard } from './approvals.js';
 import { counted, number, shortened, shown } from '../text.js';
 import { now } from '../time.js';
@@ -19,24 +19,31 @@ import { to } from '../router.js';
 const DAY_MS = 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
 const LAST_MAX = 1000;
+/** Lists go by when runs were accepted: so many of those before the hour may have ended within it. */
+const EARLIER_MAX = 200;
+const FAILED_MAX = 200;
 /** Cards of one kind; of more, a link leads to all. */
 const CARDS = 5;
 const CARDS_LIVE = 8;
 
 async function load() {
-  const since = new Date(Date.now() - DAY_MS).toISOString();
-  const hour = new Date(Date.now() - HOUR_MS).toISOString();
-  const [failed, live, last, workflows] = await Promise.all([
-    get(`/runs${query({ status: 'failed', since, limit: 50 })}`),
+  const at = Date.now();
+  const hour = new Date(at - HOUR_MS).toISOString();
+  const [failed, live, last, earlier, workflows] = await Promise.all([
+    get(`/runs${query({ status: 'failed', limit: FAILED_MAX })}`),
     get(`/runs${query({ status: 'running,paused,cancelling,pending', limit: 200 })}`),
     get(`/runs${query({ since: hour, limit: LAST_MAX })}`),
+    get(`/runs${query({ since: new Date(at - DAY_MS).toISOString(), until: hour, status: 'success,failed,cancelled', limit: EARLIER_MAX })}`),
     get(`/workflows${query({ limit: 1 })}`),
   ]);
   return {
-    failed: /** @type {Run[]} */ (failed.items), live: /** @type {Run[]} */ (live.items), moreLive: Boolean(live.next_cursor),
-    last: /** @type {Run[]} */ (last.items), moreLast: Boolean(last.next_cursor), hasWorkflows: workflows.items.length > 0,
+    failed: /** @type {Run[]} */ (failed.items), moreFailed: Boolean(failed.next_cursor), live: /** @type {Run[]} */ (live.items), moreLive: Boolean(live.next_cursor),
+    last: /** @type {Run[]} */ ([...last.items, ...(last.next_cursor ? [] : earlier.items)]), moreLast: Boolean(last.next_cursor), hasWorkflows: workflows.items.length > 0,
   };
 }
+
+/** One that ended long ago needs nobody any more. @param {Run} run */
+const isRecent = (run) => run.finished_at !== undefined && Date.parse(run.finished_at) > Date.now() - DAY_MS;
 
 export function Home() {
   const loaded = useLoaded(load, { keys: [], hear: { run: (run, change) => change((data) => heard(data, run)) } });
@@ -47,7 +54,7 @@ export function Home() {
   const live = data.live.filter(isOwn);
   return html`<main id="main" tabindex="-1"><h1>Home</h1>
     <div class="columns">
-      <${Attention} failed=${data.failed.filter(isOwn)} held=${live.filter((run) => run.status === 'paused')} />
+      <${Attention} failed=${data.failed.filter((run) => isOwn(run) && isRecent(run))} more=${data.moreFailed} held=${live.filter((run) => run.status === 'paused')} />
       <div class="stack"><${Now} live=${live.filter((run) => run.status !== 'paused')} more=${data.moreLive} /><${Hour} runs=${data.last} more=${data.moreLast} /></div>
     </div>
   </main>`;
@@ -60,9 +67,9 @@ const isOwn = (run) => run.parent === undefined;
 function heard(data, run) {
   return {
     ...data,
-    failed: withRun(data.failed, run, (it) => it.status === 'failed').slice(0, 50),
+    failed: withRun(data.failed, run, (it) => it.status === 'failed').slice(0, 2 * FAILED_MAX),
     live: withRun(data.live, run, (it) => !isFinal(it.status)).slice(0, 400),
-    last: withRun(data.last, run, () => true).slice(0, LAST_MAX),
+    last: withRun(data.last, run, () => true).slice(0, LAST_MAX + EARLIER_MAX),
   };
 }
 
@@ -83,27 +90,56 @@ function First() {
   <//>`;
 }
 
-/** @param {{ failed: Run[], held: Run[] }} props */
-function Attention({ failed, held }) {
+/** @param {{ failed: Run[], more: boolean, held: Run[] }} props more: there are older ones, too */
+function Attention({ failed, more, held }) {
   const asked = approvals.value ?? [];
+  const groups = alike(failed);
   const nothing = failed.length + held.length + asked.length === 0;
   return html`<section aria-labelledby="attention"><h2 id="attention">Needs attention</h2>
     ${nothing && html`<${Empty} title="Nothing needs you."><p>Runs that failed or are paused, and tasks that wait for an approval, show up here first.</p><//>`}
-    <ul class="cards">
-      ${failed.slice(0, CARDS).map((run) => html`<${RunCard} key=${run.id} run=${run}>
-        <p class="card-text">${shortened(run.error?.message ?? `${counted(run.tasks.failed ?? 0, 'task')} failed`, 300)}</p>
-        <div class="card-tools">${mayOperate() && html`<${Order} run=${run} verb="retry" label="Retry what failed" done=${`${run.workflow} goes on with what failed.`} />`}<a href=${to.run(run.id)}>See what went wrong</a></div>
-      <//>`)}
-      ${asked.slice(0, CARDS).map((it) => html`<${ApprovalCard} key=${`${it.run} ${it.task} ${it.index}`} approval=${it} />`)}
+    <${Kind} title="Waits for an approval" count=${waitingApprovals.value} all=${asked.length > CARDS ? { href: to.approvals(), label: `All ${waitingApprovals.value} approvals` } : undefined}>
+      ${asked.slice(0, CARDS).map((it) => html`<${ApprovalCard} key=${`${it.run} ${it.task} ${it.index}`} approval=${it} />`)}<//>
+    <${Kind} title="Failed in the last 24 hours" count=${failed.length ? `${number(failed.length)}${more ? '+' : ''}` : ''} all=${groups.length > CARDS ? { href: to.runs({ status: 'failed' }), label: 'All runs that failed' } : undefined}>
+      ${groups.slice(0, CARDS).map((runs) => (runs.length > 1 ? html`<${FailedAlike} key=${runs[0].workflow + said(runs[0])} runs=${runs} more=${more} />` : html`<${RunCard} key=${runs[0].id} run=${runs[0]}>
+        <p class="card-text">${shortened(said(runs[0]), 300)}</p>
+        <div class="card-tools">${mayOperate() && html`<${Order} run=${runs[0]} verb="retry" label="Retry what failed" done=${`${runs[0].workflow} goes on with what failed.`} />`}<a href=${to.run(runs[0].id)}>See what went wrong</a></div>
+      <//>`))}<//>
+    <${Kind} title="Paused" count=${held.length ? number(held.length) : ''} all=${held.length > CARDS ? { href: to.runs({ status: 'paused' }), label: `All ${number(held.length)} paused runs` } : undefined}>
       ${held.slice(0, CARDS).map((run) => html`<${RunCard} key=${run.id} run=${run}>
         <p class="card-text"><${Held} run=${run} /></p>
         <div class="card-tools">${mayOperate() && html`<${Order} run=${run} verb="resume" label="Resume" done=${`${run.workflow} goes on.`} />`}<a href=${to.run(run.id)}>Open the run</a></div>
-      <//>`)}
-    </ul>
-    <p class="more-links">${failed.length > CARDS && html`<a href=${to.runs({ status: 'failed' })}>All runs that failed</a>`}
-      ${asked.length > CARDS && html`<a href=${to.approvals()}>All ${waitingApprovals.value} approvals</a>`}
-      ${held.length > CARDS && html`<a href=${to.runs({ status: 'paused' })}>All ${number(held.length)} paused runs</a>`}</p>
+      <//>`)}<//>
   </section>`;
+}
+
+/** What needs somebody for the same reason, with how much there is. @param {{ title: string, count: string, all?: { href: string, label: string }, children?: any }} props */
+function Kind({ title, count, all, children }) {
+  if (!count) return null;
+  return html`<h3>${title} <span class="badge">${count}</span></h3><ul class="cards">${children}</ul>${all && html`<p><a href=${all.href}>${all.label}</a></p>`}`;
+}
+
+/** What is said of a run that failed. @param {Run} run */
+const said = (run) => run.error?.message ?? `${counted(run.tasks.failed ?? 0, 'task')} failed`;
+
+/** Runs of one workflow that failed in the same way are one thing to look at; the newest first. @param {Run[]} runs */
+function alike(runs) {
+  /** @type {Map<string, Run[]>} */
+  const groups = new Map();
+  for (const run of [...runs].sort((a, b) => Date.parse(b.finished_at ?? '') - Date.parse(a.finished_at ?? ''))) {
+    const key = JSON.stringify([run.workflow, said(run)]);
+    groups.set(key, [...(groups.get(key) ?? []), run]);
+  }
+  return [...groups.values()];
+}
+
+/** @param {{ runs: Run[], more: boolean }} props the newest first */
+function FailedAlike({ runs, more }) {
+  const [last] = runs;
+  const count = `${number(runs.length)}${more ? '+' : ''}`;
+  const all = to.runs({ status: 'failed', workflow: last.workflow });
+  return html`<li class="card"><div class="card-head"><${Shape} status="failed" /><a href=${all}><bdi>${shown(last.workflow)}</bdi></a><strong class="tone-failed toned">${count} failed</strong><span class="spread"></span><span class="muted">last <${Ago} at=${last.finished_at} /></span></div>
+    <p class="card-text">${shortened(said(last), 300)}</p>
+    <div class="card-tools"><a href=${to.run(last.id)}>See what went wrong in the last one</a><a href=${all}>All of <bdi>${shown(last.workflow)}</bdi> that failed</a></div></li>`;
 }
 
 /** @param {{ run: Run }} props */
