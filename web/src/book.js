@@ -49,9 +49,24 @@ export class Book {
   }
 }
 
-let inSight = /** @type {Book | undefined} */ (undefined);
+/** @type {{ names: () => string[] } | undefined} */
+let inSight;
 /** Names of the tasks of the run that is looked at. */
-export const tasksInSight = () => [...(inSight?.tasks.keys() ?? [])];
+export const tasksInSight = () => inSight?.names() ?? [];
+
+/**
+ * For as long as a view of a run, or of something in it, is there.
+ * @param {() => Iterable<string>} names
+ */
+export function useInSight(names) {
+  const latest = useRef(names);
+  latest.current = names;
+  useEffect(() => {
+    const mine = { names: () => [...latest.current()] };
+    inSight = mine;
+    return () => { if (inSight === mine) inSight = undefined; };
+  }, []);
+}
 
 /** @param {string} id */
 export function useBook(id) {
@@ -93,13 +108,8 @@ export function useBook(id) {
       show();
     },
   }, [id]);
-  useEffect(() => {
-    inSight = it;
-    return () => {
-      abort.current?.abort();
-      inSight = undefined;
-    };
-  }, []);
+  useInSight(() => it.tasks.keys());
+  useEffect(() => () => abort.current?.abort(), []);
   return { book: it, again: load };
 }
 

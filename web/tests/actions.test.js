@@ -32,6 +32,7 @@ test('a run is started with a form made from the schema', async () => {
   await page.getByLabel('size').fill('1.5');
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   await page.getByText('A whole number, please.').waitFor();
+  await page.getByText('1 to 10').waitFor();
   await page.getByLabel('size').fill('11');
   await page.getByLabel('day').fill('2026-11-16');
   await page.getByLabel('mode').selectOption('quick');
@@ -39,8 +40,14 @@ test('a run is started with a form made from the schema', async () => {
   await page.getByLabel('dry').check();
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   // The server's own word on what the form cannot know.
-  await page.getByRole('dialog').getByRole('alert').filter({ hasText: 'size' }).waitFor();
+  // It stands at the field, once, and leads there.
+  await page.getByText('11 is greater than the maximum of 10').waitFor();
+  assert.equal(await page.getByText('11 is greater than the maximum of 10').count(), 1);
+  assert.equal(await page.getByRole('dialog').locator('.trouble').count(), 0);
+  assert.equal(await page.getByLabel('size').getAttribute('aria-invalid'), 'true');
+  await until(async () => page.evaluate(() => document.activeElement?.id === 'in-size'));
   await page.getByLabel('size').fill('3');
+  assert.equal(await page.getByLabel('size').getAttribute('aria-invalid'), null);
   await page.getByText('Labels and priority').click();
   await page.getByLabel(/^Labels/).fill('why=test, me');
   await page.getByRole('button', { name: 'Start', exact: true }).click();

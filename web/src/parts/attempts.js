@@ -1,7 +1,7 @@
 // What was tried: attempts side by side, those at the work and those at landing it, each with its
 // log; and what went in and out.
 
-import { html } from '../html.js';
+import { html, useEffect, useRef } from '../html.js';
 import { path, query } from '../api.js';
 import { place, setQuery } from '../router.js';
 import { shown } from '../text.js';
@@ -35,7 +35,13 @@ export function Inside({ run, task, index, attempts }) {
 
 /** @param {{ attempts: Attempt[], chosen: number, choose: (n: number) => void }} props */
 function Attempts({ attempts, chosen, choose }) {
-  return html`<section aria-label="Attempts"><ul class="attempts" tabindex=${attempts.length > 3 ? 0 : undefined}>${attempts.map((it) => html`<li key=${it.id}><button type="button" class="attempt" aria-pressed=${it.attempt === chosen} onClick=${() => choose(it.attempt)}>
+  const list = useRef(/** @type {HTMLElement | null} */ (null));
+  // Of more than there is room for, the one that is chosen is in sight.
+  useEffect(() => {
+    const it = /** @type {HTMLElement | null | undefined} */ (list.current?.querySelector('[aria-pressed="true"]'));
+    if (it && list.current) list.current.scrollLeft += it.getBoundingClientRect().left - list.current.getBoundingClientRect().left - (list.current.clientWidth - it.offsetWidth) / 2;
+  }, [chosen, attempts.length]);
+  return html`<section aria-label="Attempts"><ul class="attempts" ref=${list} tabindex=${attempts.length > 3 ? 0 : undefined}>${attempts.map((it) => html`<li key=${it.id}><button type="button" class="attempt" aria-pressed=${it.attempt === chosen} onClick=${() => choose(it.attempt)}>
     <span class="attempt-head"><strong>Attempt ${it.attempt}</strong><${State} status=${it.status} /></span>
     <span class="muted">${it.role === 'finalize' && html`<span class="label">finalizer</span> `}<${Clock} at=${it.started_at ?? it.dispatched_at} />, ${it.started_at ? html`<${Took} from=${it.started_at} to=${it.finished_at} />` : 'never started'}</span>
     ${it.error && html`<span class="attempt-error"><bdi>${shown(it.error.message).slice(0, 200)}</bdi></span>`}</button></li>`)}</ul></section>`;

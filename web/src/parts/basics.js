@@ -93,13 +93,19 @@ export function Loading({ label = 'Loading' }) {
   return html`<p class="loading" role="status"><span class="spinner" aria-hidden="true"></span>${label}…</p>`;
 }
 
-/** @param {{ problem: import('../api.js').Problem, again?: () => void }} props */
+/** What was wrong with the question stays wrong, however often it is asked. @param {{ status?: number }} problem */
+const mayPass = ({ status = 0 }) => status === 0 || status >= 500 || [408, 425, 429].includes(status);
+
+/** @param {{ problem: import('../api.js').Problem, again?: () => void }} props again: offered where it can help */
 export function Trouble({ problem, again }) {
+  const errors = problem.errors ?? [];
+  // Often the first of the errors once more.
+  const isSaid = errors.some((fault) => problem.detail === fault.message || problem.detail === `${fault.path}: ${fault.message}`);
   return html`<div class="trouble tone-failed" role="alert">
     <strong>${shown(problem.title ?? 'Something went wrong')}</strong>
-    ${problem.detail && html`<p>${shown(problem.detail)}</p>`}
-    ${problem.errors?.length > 0 && html`<ul>${problem.errors.map((fault) => html`<li>${fault.line ? html`<strong>line ${fault.line}, column ${fault.column ?? 1}</strong> ` : ''}${fault.path ? html`<code>${shown(fault.path)}</code>: ` : ''}${shown(fault.message)}${fault.hint ? ` (${shown(fault.hint)})` : ''}</li>`)}</ul>`}
-    ${again && html`<button type="button" onClick=${again}>Try again</button>`}
+    ${problem.detail && !isSaid && html`<p>${shown(problem.detail)}</p>`}
+    ${errors.length > 0 && html`<ul>${errors.map((fault) => html`<li>${fault.line ? html`<strong>line ${fault.line}, column ${fault.column ?? 1}</strong> ` : ''}${fault.path ? html`<code>${shown(fault.path)}</code>: ` : ''}${shown(fault.message)}${fault.hint ? ` (${shown(fault.hint)})` : ''}</li>`)}</ul>`}
+    ${again && mayPass(problem) && html`<button type="button" onClick=${again}>Try again</button>`}
   </div>`;
 }
 

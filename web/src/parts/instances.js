@@ -4,6 +4,7 @@
 import { html, useEffect, useMemo, useRef, useState } from '../html.js';
 import { get, path, query } from '../api.js';
 import { throttled } from '../live.js';
+import { isNarrow } from '../room.js';
 import { go, to } from '../router.js';
 import { counted, number } from '../text.js';
 import { isSettled, ORDER, word } from '../words.js';
@@ -17,10 +18,12 @@ import { WhyBriefly } from './why.js';
 
 const PAGE = 500;
 const HEIGHT = 36;
+/** Two lines: why comes below. */
+const HEIGHT_NARROW = 54;
 const PAUSE_MS = 1000;
 
-/** @param {{ run: any, task: Task, explained: import('../shapes.js').Explained[] }} props explained: instances without an outcome, the first of them */
-export function Instances({ run, task, explained }) {
+/** @param {{ run: any, task: Task, explained: import('../shapes.js').Explained[], atOnce?: number }} props explained: instances without an outcome, the first of them; atOnce: how many of it may be at work */
+export function Instances({ run, task, explained, atOnce }) {
   const { total = 0, ...counts } = task.instances ?? {};
   const [tab, setTab] = useState('instances');
   const [states, setStates] = useState(/** @type {string[]} */ ([]));
@@ -38,12 +41,17 @@ export function Instances({ run, task, explained }) {
       ${tab === 'instances' && html`<div class="filters" role="group" aria-label="Filter">
         ${ORDER.filter((status) => counts[status] || states.includes(status)).map((status) => html`<button key=${status} type="button" class="chip" aria-pressed=${states.includes(status)} onClick=${() => toggle(status)}><${Shape} status=${status} />${number(counts[status] ?? 0)} ${word(status)}</button>`)}
         <span class="spread"></span><form class="inline" onSubmit=${goTo}><label for="index">Go to</label><input id="index" name="index" type="number" min="0" max=${Math.max(0, total - 1)} placeholder="index" /><button type="submit">Open</button></form></div>
-        <${List} run=${run} task=${task} states=${states} explained=${explained} />`}
+        <${List} run=${run} task=${task} states=${states} explained=${explained} atOnce=${atOnce} />`}
     <//>`;
 }
 
-/** @param {{ run: any, task: Task, states: string[], explained: import('../shapes.js').Explained[] }} props */
-function List({ run, task, states, explained }) {
+/** Those of which the server has no more than their number. @param {{ count: number, atOnce?: number }} props */
+function Unopened({ count, atOnce }) {
+  return html`<p class="muted small-print">${counted(count, 'instance')} ${count === 1 ? 'has' : 'have'} not been opened yet${atOnce === undefined ? '' : `: at most ${number(atOnce)} at once`}.</p>`;
+}
+
+/** @param {{ run: any, task: Task, states: string[], explained: import('../shapes.js').Explained[], atOnce?: number }} props */
+function List({ run, task, states, explained, atOnce }) {
   const told = useMemo(() => new Map(explained.map((it) => [it.index, it])), [explained]);
   const [list, setList] = useState(/** @type {{ items?: Task[], next?: string, problem?: any }} */ ({}));
   const asked = useRef('');
@@ -72,7 +80,9 @@ function List({ run, task, states, explained }) {
   const { items, next, problem } = list;
   if (problem) return html`<${Trouble} problem=${problem} again=${refresh} />`;
   if (!items) return html`<${Loading} />`;
-  if (items.length === 0) return html`<${Empty} title=${status ? 'No instance that has started is like that.' : 'No instance has started yet.'} />`;
+  const closed = isSettled(task.status) || (states.length > 0 && !states.includes('pending')) ? 0 : (task.instances?.pending ?? 0) - items.filter((it) => it.status === 'pending').length;
+  const unopened = !next && closed > 0 && html`<${Unopened} count=${closed} atOnce=${atOnce} />`;
+  if (items.length === 0) return html`<${Empty} title=${status ? 'No instance that has been opened is like that.' : 'No instance has been opened yet.'}>${unopened}<//>`;
   const near = next ? async () => {
     if (asked.current === next) return;
     asked.current = next;
@@ -80,13 +90,13 @@ function List({ run, task, states, explained }) {
     if (!more) asked.current = '';
     else setList((before) => ({ items: [...(before.items ?? []), ...more.items], next: more.next_cursor }));
   } : undefined;
-  const columns = html`<${Cell} head className="c-state">State<//><${Cell} head className="c-num">Index<//><${Cell} head className="c-num wide roomy">Attempt<//><${Cell} head className="c-time wide roomy">Started<//><${Cell} head className="c-took">Took<//><${Cell} head className="grow wide">Why<//>`;
+  const columns = html`<${Cell} head className="c-state">State<//><${Cell} head className=${isNarrow.value ? 'grow' : 'c-num'}>Index<//><${Cell} head className="c-num wide roomy">Attempt<//><${Cell} head className="c-time wide roomy">Started<//><${Cell} head className="c-took">Took<//><${Cell} head className="grow wide">Why<//>`;
   const row = (/** @type {number} */ i) => {
     const it = items[i];
-    return html`<${Cell} className="c-state"><${State} status=${it.status} /><//><${Cell} className="c-num"><a class="stretched" href=${to.task(run.id, task.name, it.index)}>${it.index}</a><//><${Cell} className="c-num wide roomy">${it.attempt}<//><${Cell} className="c-time wide roomy"><${Clock} at=${it.started_at} /><//>
-      <${Cell} className="c-took">${it.started_at && (it.finished_at || it.status === 'running') && html`<${Took} from=${it.started_at} to=${it.finished_at} />`}<//><${Cell} className="grow wide one-line"><${WhyBriefly} task=${it} explained=${told.get(it.index)} run=${run.id} /><//>`;
+    const why = html`<${WhyBriefly} task=${it} explained=${told.get(it.index)} run=${run.id} />`;
+    return html`<${Cell} className="c-state"><${State} status=${it.status} /><//><${Cell} className=${isNarrow.value ? 'grow' : 'c-num'}><a class="stretched" href=${to.task(run.id, task.name, it.index)}>${it.index}</a>${isNarrow.value && html`<div class="second-line">${why}</div>`}<//><${Cell} className="c-num wide roomy">${it.attempt}<//><${Cell} className="c-time wide roomy"><${Clock} at=${it.started_at} /><//>
+      <${Cell} className="c-took">${it.started_at && (it.finished_at || it.status === 'running') && html`<${Took} from=${it.started_at} to=${it.finished_at} />`}<//>${!isNarrow.value && html`<${Cell} className="grow wide one-line">${why}<//>`}`;
   };
-  const unopened = Math.max(0, (task.instances?.total ?? 0) - items.length);
-  return html`<${Rows} label="Instances" count=${items.length} total=${task.instances?.total} height=${HEIGHT} row=${row} columns=${columns} near=${near} keyOf=${(/** @type {number} */ i) => items[i].index} className="tasks" />
-    ${!next && unopened > 0 && !status && html`<p class="muted small-print">${counted(unopened, 'instance')} not started.</p>`}`;
+  return html`<${Rows} label="Instances" count=${items.length} total=${task.instances?.total} height=${isNarrow.value ? HEIGHT_NARROW : HEIGHT} row=${row} columns=${columns} near=${near} keyOf=${(/** @type {number} */ i) => items[i].index} className="tasks" />
+    ${unopened}`;
 }

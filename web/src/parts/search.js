@@ -41,6 +41,8 @@ export function Search({ close }) {
     if (event.key === 'ArrowDown') setAt(Math.min(chosen + 1, found.length - 1));
     else if (event.key === 'ArrowUp') setAt(Math.max(chosen - 1, 0));
     else if (event.key === 'Enter' && found[chosen]) open(found[chosen].href);
+    // A browser empties the box first, and closes it only then.
+    else if (event.key === 'Escape') close();
     else return;
     event.preventDefault();
   };

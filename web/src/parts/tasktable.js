@@ -108,8 +108,9 @@ function Row({ run, task, reasons, isAdded }) {
   if (!task) return null;
   const { instances } = task;
   const why = html`<${WhyBriefly} task=${task} explained=${reasons.of(task.name)} run=${run} />`;
+  const name = html`<a class="stretched" href=${to.task(run, task.name)}><bdi>${shown(task.name)}</bdi></a>${isAdded && html` <span class="label">added</span>`}${instances && html` <span class="muted">${number(instances.success ?? 0)}/${number(instances.total ?? 0)}</span>`}`;
   return html`<${Cell} className="c-state"><${State} status=${task.status} /><//>
-    <${Cell} className="c-name"><a class="stretched" href=${to.task(run, task.name)}><bdi>${shown(task.name)}</bdi></a>${isAdded && html` <span class="label">added</span>`}${instances && html` <span class="muted">${number(instances.success ?? 0)}/${number(instances.total ?? 0)}</span>`}${isNarrow.value && html`<div class="second-line">${why}</div>`}<//>
+    <${Cell} className="c-name">${isNarrow.value ? html`<div class="one-line">${name}</div><div class="second-line">${why}</div>` : name}<//>
     <${Cell} className="c-num wide roomy">${task.attempt > 0 ? `${task.attempt}` : ''}${task.tries_max > 1 ? html`<span class="muted" title="failures that count, of those allowed"> (${task.tries}/${task.tries_max})</span>` : ''}<//>
     <${Cell} className="c-time wide roomy"><${Clock} at=${task.started_at} /><//>
     <${Cell} className="c-took">${task.started_at && (task.finished_at || !isStopped(task)) && html`<${Took} from=${task.started_at} to=${task.finished_at} />`}<//>

@@ -45,7 +45,7 @@ export function valueOf(text, kind) {
 /** @param {{ workflow: import('../shapes.js').Workflow, close: () => void }} props */
 export function Trigger({ workflow, close }) {
   const schema = /** @type {Schema} */ (workflow.input ?? {});
-  // What is needed comes first; the rest is in the order of the schema.
+  // What is needed comes first; the rest is in the order in which the server has it: by name.
   const isNeeded = (/** @type {string} */ name) => schema.required?.includes(name) ?? false;
   const names = Object.keys(schema.properties ?? {}).sort((a, b) => Number(isNeeded(b)) - Number(isNeeded(a)));
   const [asJson, setAsJson] = useState(names.length === 0 && workflow.input !== undefined);
@@ -85,17 +85,25 @@ export function Trigger({ workflow, close }) {
     if (!/^-?\d+$/.test(priority.trim())) faults.priority = 'A whole number, please.';
     return { input, faults };
   };
+  const fill = (/** @type {string} */ name, /** @type {string} */ value) => {
+    setFields({ ...fields, [name]: value });
+    setWrong(Object.fromEntries(Object.entries(wrong).filter(([it]) => it !== name)));
+  };
+  /** Leads to the first field in which something is wrong. @param {Record<string, string>} faults */
+  const point = (faults) => {
+    setWrong(faults);
+    const [first] = [...names, ...Object.keys(faults)].filter((name) => name in faults);
+    const isBelow = first === 'labels' || first === 'priority';
+    if (isBelow) setMore(true);
+    // It may be drawn, or allowed to have the focus, only then.
+    requestAnimationFrame(() => document.getElementById(isBelow ? first : `in-${first}`)?.focus());
+  };
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
     const { input, faults } = gather();
     setWrong(faults);
     setProblem(undefined);
-    const first = Object.keys(faults)[0];
-    if (first !== undefined) {
-      if (first === 'labels' || first === 'priority') setMore(true);
-      // It may be drawn only now.
-      return void requestAnimationFrame(() => document.getElementById(first === 'labels' || first === 'priority' ? first : `in-${first}`)?.focus());
-    }
+    if (Object.keys(faults).length > 0) return point(faults);
     setBusy(true);
     try {
       const body = { input, labels: Object.fromEntries(pairsOf(labels)), priority: Number(priority) };
@@ -104,7 +112,9 @@ export function Trigger({ workflow, close }) {
       close();
       go(to.run(run.id));
     } catch (error) {
-      setProblem(error);
+      const { faults: told, rest } = placed(/** @type {any} */ (error), asJson ? [] : names);
+      if (Object.keys(told).length > 0) point(told);
+      setProblem(rest);
     }
     setBusy(false);
     return undefined;
@@ -115,7 +125,7 @@ export function Trigger({ workflow, close }) {
   };
   return html`<form class="trigger" onSubmit=${submit} novalidate>
     ${names.length === 0 && !asJson && html`<p>It takes no input.</p>`}
-    ${!asJson && names.map((name, i) => html`<${Field} key=${name} name=${name} schema=${/** @type {any} */ (schema.properties)[name]} isNeeded=${isNeeded(name)} isFirst=${i === 0} value=${fields[name]} wrong=${wrong[name]} set=${(/** @type {string} */ value) => setFields({ ...fields, [name]: value })} />`)}
+    ${!asJson && names.map((name, i) => html`<${Field} key=${name} name=${name} schema=${/** @type {any} */ (schema.properties)[name]} isNeeded=${isNeeded(name)} isFirst=${i === 0} value=${fields[name]} wrong=${wrong[name]} set=${(/** @type {string} */ value) => fill(name, value)} />`)}
     ${asJson && html`<label for="in-">Input, as JSON</label><textarea id="in-" rows="8" class="mono" spellcheck=${false} autofocus aria-describedby="wrong-" value=${raw} onInput=${(/** @type {any} */ event) => setRaw(event.target.value)}></textarea><p id="wrong-" class="field-wrong" role="alert">${wrong[''] ?? ''}</p>`}
     ${names.length > 0 && html`<label class="check"><input type="checkbox" checked=${asJson} onChange=${(/** @type {any} */ event) => toJson(event.target.checked)} /> Write the input as JSON</label>`}
     <details open=${more} onToggle=${(/** @type {any} */ event) => setMore(event.target.open)}><summary>Labels and priority</summary>
@@ -124,6 +134,30 @@ export function Trigger({ workflow, close }) {
     ${problem && html`<${Trouble} problem=${problem} />`}
     <div class="dialog-tools"><button type="button" onClick=${close}>Not now</button><button type="submit" class="primary" disabled=${busy} autofocus=${names.length === 0 && !asJson}>Start</button></div>
   </form>`;
+}
+
+/**
+ * What the server finds wrong with the input, by the field it is about; and what is about none.
+ * @param {import('../api.js').Problem} problem @param {string[]} names
+ */
+export function placed(problem, names) {
+  /** @type {Record<string, string>} */
+  const faults = {};
+  const left = (problem.errors ?? []).filter((fault) => {
+    const [, root, name = '', ...inside] = (fault.path ?? '').split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+    if (root !== 'input' || !names.includes(name)) return true;
+    faults[name] ??= inside.length ? `${inside.join('/')}: ${fault.message}` : fault.message;
+    return false;
+  });
+  if (Object.keys(faults).length === 0) return { faults, rest: problem };
+  return { faults, rest: left.length ? { ...problem, title: problem.title, detail: '', errors: left } : undefined };
+}
+
+/** Which numbers may be given, in words. @param {Schema} schema */
+function range({ minimum, maximum }) {
+  if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`;
+  if (minimum !== undefined) return `${minimum} or more`;
+  return maximum === undefined ? '' : `${maximum} or less`;
 }
 
 /** `a=1, b=2` as pairs; the value of what has none is missing. @param {string} text */
@@ -139,7 +173,7 @@ function Field({ name, schema, isNeeded, isFirst, value, wrong, set }) {
   const kind = kindOf(schema);
   const id = `in-${name}`;
   const input = (/** @type {any} */ event) => set(event.target.value);
-  const about = [schema.description, kind === 'json' ? `as JSON${typeof schema.type === 'string' ? `, ${schema.type === 'array' ? 'a list: ["a", "b"]' : schema.type === 'object' ? 'an object: {"a": 1}' : schema.type}` : ''}` : '', schema.default !== undefined ? `default: ${JSON.stringify(schema.default)}` : ''].filter(Boolean).join(' · ');
+  const about = [schema.description, range(schema), kind === 'json' ? `as JSON${typeof schema.type === 'string' ? `, ${schema.type === 'array' ? 'a list: ["a", "b"]' : schema.type === 'object' ? 'an object: {"a": 1}' : schema.type}` : ''}` : '', schema.default !== undefined ? `default: ${JSON.stringify(schema.default)}` : ''].filter(Boolean).join(' · ');
   if (kind === 'switch' && schema.default !== undefined) return html`<div class="field"><label class="check" for=${id}><input id=${id} type="checkbox" autofocus=${isFirst} checked=${value === 'true'} aria-describedby=${`about-${name}`} onChange=${(/** @type {any} */ event) => set(String(event.target.checked))} /> <bdi>${shown(schema.title ?? name)}</bdi></label><p id=${`about-${name}`} class="muted field-about"><bdi>${shown(schema.description ?? '')}</bdi></p></div>`;
   const shared = { id, 'aria-describedby': `about-${name} wrong-${name}`, 'aria-invalid': wrong ? 'true' : undefined, autofocus: isFirst, onInput: input, value };
   return html`<div class="field"><label for=${id}><bdi>${shown(schema.title ?? name)}</bdi>${isNeeded ? html` <span class="needed">required</span>` : ''}</label>

@@ -1,6 +1,6 @@
 // Runs, newest first, as many as one scrolls to.
 
-import { html, useEffect, useMemo, useRef } from '../html.js';
+import { html, useEffect, useMemo, useRef, useState } from '../html.js';
 import { get, query } from '../api.js';
 import { place, setQuery, to } from '../router.js';
 import { Command, Empty, Loading, Trouble } from '../parts/basics.js';
@@ -10,7 +10,7 @@ import { RunRows, withRun } from '../parts/runlist.js';
 import { Shape } from '../parts/state.js';
 import { shortId } from '../reasons.js';
 import { RUN_STATES, word } from '../words.js';
-import { counted, shown } from '../text.js';
+import { counted, shortened, shown } from '../text.js';
 
 const PAGE = 100;
 /** A page that is left open on a busy server keeps so many; older ones are found by filters. */
@@ -87,9 +87,43 @@ function Filter({ states, workflow, label, within }) {
     ${RUN_STATES.map((status) => html`<button key=${status} type="button" class="chip" aria-pressed=${states.includes(status)} onClick=${() => toggle(status)}><${Shape} status=${status} />${word(status)}</button>`)}
     <span class="spread"></span>
     <select aria-label="Only runs accepted lately" value=${within} onChange=${given('within')}><option value="">any time</option>${Object.entries(WITHIN).map(([id, it]) => html`<option key=${id} value=${id}>${it.label}</option>`)}</select>
-    ${workflow !== undefined && html`<input type="search" class="filter" placeholder="Workflow" aria-label="Only runs of this workflow" value=${workflow} onChange=${given('workflow')} />`}
-    <input type="search" class="filter" placeholder="Label: key=value" aria-label="Only runs with this label, key=value" pattern="[^=]+=.*" value=${label} onChange=${given('label')} />
+    ${workflow !== undefined && html`<${WorkflowFilter} workflow=${workflow} give=${given('workflow')} />`}
+    <${LabelFilter} label=${label} />
   </div>`;
+}
+
+/**
+ * What is typed is the box's own until it is given; what the address says comes from outside.
+ * @param {string} given
+ */
+function useTyped(given) {
+  const [text, setText] = useState(given);
+  useEffect(() => setText(given), [given]);
+  return { value: text, onInput: (/** @type {any} */ event) => setText(event.target.value) };
+}
+
+/** @param {{ workflow: string, give: (event: any) => void }} props */
+function WorkflowFilter({ workflow, give }) {
+  const typed = useTyped(workflow);
+  const [names, setNames] = useState(/** @type {string[]} */ ([]));
+  // Asked for when somebody is about to need them.
+  const ask = () => { get(`/workflows${query({ limit: 1000 })}`).then((page) => setNames(page.items.map((/** @type {any} */ it) => it.name)), () => {}); };
+  return html`<input type="search" class="filter" list="workflow-names" autocomplete="off" placeholder="Workflow" aria-label="Only runs of this workflow" ...${typed} onFocus=${ask} onChange=${give} />
+    <datalist id="workflow-names">${names.map((name) => html`<option key=${name} value=${name}></option>`)}</datalist>`;
+}
+
+/** @param {{ label: string }} props */
+function LabelFilter({ label }) {
+  const typed = useTyped(label);
+  const [wrong, setWrong] = useState('');
+  const give = (/** @type {any} */ event) => {
+    const text = event.target.value.trim();
+    const isRight = text === '' || text.indexOf('=') > 0;
+    setWrong(isRight ? '' : `“${shortened(text, 40)}” is no label: key=value, like team=data.`);
+    if (isRight) setQuery({ label: text });
+  };
+  return html`<input type="search" class="filter" placeholder="Label: key=value" aria-label="Only runs with this label, key=value" aria-invalid=${wrong ? 'true' : undefined} aria-describedby="label-wrong" ...${typed} onChange=${give} />
+    <p id="label-wrong" class="field-wrong filter-wrong" role="alert">${wrong}</p>`;
 }
 
 export function Runs() {

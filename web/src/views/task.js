@@ -3,12 +3,13 @@
 
 import { html, useEffect, useMemo, useRef, useState } from '../html.js';
 import { get, path, query } from '../api.js';
+import { useInSight } from '../book.js';
 import { explain, useExplained } from '../explained.js';
 import { useRunGraph } from '../graphs.js';
 import { throttled, useEars } from '../live.js';
 import { shortId } from '../reasons.js';
 import { place, to } from '../router.js';
-import { shown } from '../text.js';
+import { shortened, shown } from '../text.js';
 import { Empty, Loading, Trouble } from '../parts/basics.js';
 import { TaskActions } from '../parts/actions.js';
 import { Inside } from '../parts/attempts.js';
@@ -94,8 +95,14 @@ function useWhy(run, name, index) {
 
 /** @param {{ id: string, name: string }} props */
 export function TaskView({ id, name }) {
-  const given = place.value.query.get('index');
-  const index = given === null || given === '' ? undefined : Number(given);
+  const given = place.value.query.get('index') ?? '';
+  if (given === '' || /^\d{1,9}$/.test(given)) return html`<${OneTask} id=${id} name=${name} index=${given === '' ? undefined : Number(given)} />`;
+  return html`<main id="main" tabindex="-1"><${Crumbs} id=${id} name=${name} /><h1><bdi>${shown(name)}</bdi></h1>
+    <${Empty} title=${`“${shortened(given, 40)}” is no instance.`}><p>The address asks for one instance of a fan-out; these are numbered from 0. <a href=${to.task(id, name)}>The whole task</a></p><//></main>`;
+}
+
+/** @param {{ id: string, name: string, index?: number }} props */
+function OneTask({ id, name, index }) {
   const loaded = useTask(id, name, index);
   const { data, problem } = loaded;
   const graph = useRunGraph(data?.run);
@@ -104,11 +111,12 @@ export function TaskView({ id, name }) {
   const drawn = useMemo(() => graph.tasks?.find((task) => task.name === name), [graph.tasks, name]);
   const needs = drawn?.depends_on;
   const isAdded = drawn?.added ?? false;
+  useInSight(() => graph.tasks?.map((task) => task.name) ?? []);
   const find = useBefore(id, needs);
   const why = useWhy(data?.run, name, index);
   if (!data) {
     return html`<main id="main" tabindex="-1"><${Crumbs} id=${id} name=${name} index=${index} /><h1><bdi>${shown(called)}</bdi></h1>
-      ${problem?.code === 'not_started' ? html`<${Empty} title="This instance has not started yet."><p>It shows up here when it does. <a href=${to.task(id, name)}>The whole fan-out</a></p><//>` : problem ? html`<${Trouble} problem=${problem} again=${loaded.again} />` : html`<${Loading} />`}</main>`;
+      ${problem?.code === 'not_started' ? html`<${Empty} title="This instance has not started yet."><p>It shows up here when it does. <a href=${to.task(id, name)}>The whole fan-out</a></p><//>` : problem ? html`<${Trouble} problem=${problem} again=${loaded.again} /><p>${index === undefined ? html`<a href=${to.run(id)}>The whole run</a>` : html`<a href=${to.task(id, name)}>The whole task</a>`}</p>` : html`<${Loading} />`}</main>`;
   }
   const { run, task, attempts, isGroup } = data;
   const explained = index === undefined ? why?.told : why?.told?.instances?.find((it) => it.index === index);
@@ -117,7 +125,7 @@ export function TaskView({ id, name }) {
     <div class="head"><h1><bdi>${shown(called)}</bdi></h1><${State} status=${task.status} /><span class="spread"></span><${TaskActions} run=${run} task=${task} index=${index} done=${loaded.again} /></div>
     ${problem && html`<${Trouble} problem=${problem} again=${loaded.again} />`}
     <${Facts} task=${task} needs=${needs} find=${find} run=${run} isGroup=${isGroup} isAdded=${isAdded} explained=${explained} place=${why?.place} />
-    ${isGroup ? html`<${Instances} run=${run} task=${task} explained=${why?.told?.instances ?? []} />` : html`<${Inside} run=${run} task=${task} index=${index} attempts=${attempts} />`}
+    ${isGroup ? html`<${Instances} run=${run} task=${task} explained=${why?.told?.instances ?? []} atOnce=${why?.told?.reasons.find((it) => it.kind === 'concurrency')?.limit} />` : html`<${Inside} run=${run} task=${task} index=${index} attempts=${attempts} />`}
   </main>`;
 }
 
