@@ -41,8 +41,10 @@ export function query(values) {
 /**
  * @param {string} url
  * @param {RequestInit} [options]
+ * @returns {Promise<Response>}
  */
 export async function request(url, options = {}) {
+  const asked = entries;
   let response;
   try {
     response = await fetch(url, { credentials: 'same-origin', ...options });
@@ -51,8 +53,20 @@ export async function request(url, options = {}) {
     throw new Problem('The server does not answer', 'It may be restarting. The page goes on by itself as soon as it is back.', { code: 'unreachable' });
   }
   if (response.ok) return response;
-  throw await problem(response);
+  const isReading = (options.method ?? 'GET') === 'GET' && url !== '/session';
+  // Asked before somebody logged in again, and answered after it.
+  if (response.status === 401 && isReading && asked !== entries) return request(url, options);
+  const told = await problem(response);
+  if (response.status !== 401 || !isReading || !session.value.expired) throw told;
+  // Whoever only reads knows nothing of it: it goes on when somebody has logged in again.
+  await new Promise((done) => { waiting.add(done); });
+  return request(url, options);
 }
+
+/** What was asked for while the session was over. @type {Set<(nothing?: unknown) => void>} */
+const waiting = new Set();
+/** How often somebody has come in. */
+let entries = 0;
 
 /** @param {Response} response */
 async function problem(response) {
@@ -63,8 +77,10 @@ async function problem(response) {
     told = JSON.parse(text);
   } catch { /* a proxy in between answers in its own way: its status says enough */ }
   if (response.status === 401 && session.value.is !== 'closed') {
-    session.value = { is: 'closed', expired: session.value.is === 'open' };
+    // Who it was stays known: the page is left as it is, and asks who is there now.
+    session.value = { ...session.value, is: 'closed', expired: session.value.is === 'open' };
   }
+  if (response.status === 401 && session.value.expired) return new Problem('Your session had ended', 'Nothing was changed by this. Once you have logged in, try again.', { status: 401, code: told.code });
   return new Problem(told.title ?? `The server answered ${response.status}`, told.detail ?? '', {
     status: response.status, code: told.code, errors: told.errors,
   });
@@ -124,6 +140,9 @@ export function onceKeys() {
 export async function introduce() {
   const who = await get('/session');
   session.value = { is: 'open', name: who.name, role: who.role };
+  entries += 1;
+  for (const go of waiting) go();
+  waiting.clear();
 }
 
 /** Roles, each with what those before it may do. */

@@ -12,7 +12,7 @@ import { Deciding } from './parts/deciding.js';
 import { Begun, Help } from './parts/help.js';
 import { Search } from './parts/search.js';
 import { heardOfApprovals, refreshApprovals, waitingApprovals } from './approvals.js';
-import { Login } from './views/login.js';
+import { Login, LoginAgain } from './views/login.js';
 import { Home } from './views/home.js';
 import { Workflows } from './views/workflows.js';
 import { WorkflowView } from './views/workflow.js';
@@ -125,8 +125,11 @@ const trouble = signal(/** @type {any} */ (undefined));
 
 async function begin() {
   try {
+    const before = session.value.name;
     await introduce();
     trouble.value = undefined;
+    // What somebody else may hear is another stream.
+    if (session.value.name !== before) hangUp();
   } catch (error) {
     if (session.value.is === 'closed') return;
     trouble.value = error;
@@ -135,10 +138,11 @@ async function begin() {
 }
 
 function Root() {
-  const { is } = session.value;
-  if (is === 'closed') return html`<${Login} entered=${begin} /><${Notes} />`;
+  const { is, expired, name } = session.value;
+  if (is === 'closed' && !expired) return html`<${Login} entered=${begin} /><${Notes} />`;
   if (is === 'unknown') return trouble.value ? html`<main id="main"><h1>Mainspring</h1><${Trouble} problem=${trouble.value} /></main>` : html`<main id="main"><h1 class="visually-hidden">Mainspring</h1></main>`;
-  return html`<${Page} />`;
+  // For somebody else it is another page: what one has typed is not for another.
+  return html`<${Page} key=${name} />${is === 'closed' && html`<${LoginAgain} entered=${begin} />`}`;
 }
 
 begin();

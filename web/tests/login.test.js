@@ -136,3 +136,38 @@ test('a session that ends asks again, and goes on where it was', async () => {
   await server.post(`/runs/${run.id}/cancel`);
   await page.getByRole('group', { name: /^Last .* cancelled/ }).waitFor();
 });
+
+test('what was typed is still there after a session has ended, and what is behind is not touched', async () => {
+  const page = await browser.page(server);
+  await page.open('/workflows/gated');
+  await enter(page, tokens.operator);
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  await page.getByText('Labels and priority').click();
+  await page.getByLabel(/^Labels/).fill('why=a long story');
+  await page.atRest();
+  await page.context().clearCookies();
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Your session has ended.' }).waitFor();
+  await isAccessible(page, 'login over the page');
+  await picture(page, 'login-again-1440-light');
+  // Nobody gets past it.
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: 'Your session has ended.' }).waitFor();
+  await enter(page, tokens.operator);
+  await page.getByRole('dialog', { name: 'Your session has ended.' }).waitFor({ state: 'detached' });
+  assert.equal(await page.getByLabel(/^Labels/).inputValue(), 'why=a long story');
+  await page.getByRole('alert').getByText('Nothing was changed by this.').waitFor();
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  await page.waitForURL(/\/ui\/runs\//);
+  // Somebody else begins with a page of their own.
+  await page.getByRole('button', { name: 'Signal…' }).click();
+  await page.getByLabel('Key', { exact: true }).fill('mine');
+  await page.context().clearCookies();
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Your session has ended.' }).waitFor();
+  await enter(page, tokens.admin);
+  await page.getByText('admin-person').waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  isClean(page);
+});
