@@ -5,6 +5,7 @@ import { introduce, mayOperate, send, session } from './api.js';
 import { connection, hangUp, reconnect, useEars } from './live.js';
 import { place, go, to } from './router.js';
 import { useKeys } from './keys.js';
+import { toSpot } from './spot.js';
 import { now } from './time.js';
 import { shown } from './text.js';
 import { Notes, say, Trouble, Empty } from './parts/basics.js';
@@ -91,11 +92,12 @@ function View() {
   const [broken, mend] = useErrorBoundary((/** @type {unknown} */ error) => console.error(error));
   const shownAt = `${view} ${Object.values(params).join(' ')}`;
   const before = useRef(shownAt);
+  useLayoutEffect(toSpot, []);
   useLayoutEffect(() => {
     if (before.current === shownAt) return;
     before.current = shownAt;
     mend();
-    scrollTo(0, 0);
+    toSpot();
     document.getElementById('main')?.focus({ preventScroll: true });
   }, [shownAt]);
   if (broken) return html`<main id="main" tabindex="-1"><h1>This view broke</h1><${Trouble} problem=${{ title: 'A mistake in the page itself', detail: `${broken.message ?? broken}. Loading the page anew may help; nothing on the server is touched by it.` }} again=${mend} /></main>`;

@@ -1,6 +1,7 @@
 // Where the page is. Addresses are real paths below /ui/, so that they can be sent to somebody.
 
 import { batch, computed, signal } from './html.js';
+import { arrive, keepSpot } from './spot.js';
 
 export const BASE = '/ui';
 
@@ -42,8 +43,11 @@ export const place = computed(() => placeOf(address.value));
 /** @param {string} to @param {'push' | 'replace'} [how] */
 export function go(to, how = 'push') {
   if (to === address.value) return;
-  if (how === 'push') history.pushState(null, '', to);
-  else history.replaceState(null, '', to);
+  if (how === 'push') {
+    keepSpot();
+    history.pushState(null, '', to);
+  } else history.replaceState(null, '', to);
+  arrive();
   batch(() => { address.value = to; });
 }
 
@@ -78,7 +82,10 @@ export const to = {
   tiers: () => `${BASE}/tiers`,
 };
 
-addEventListener('popstate', () => { address.value = location.pathname + location.search; });
+addEventListener('popstate', (event) => {
+  arrive(event.state?.spot);
+  address.value = location.pathname + location.search;
+});
 
 // Links within the page do not load it again; whoever wants another tab gets one.
 document.addEventListener('click', (event) => {

@@ -2,6 +2,7 @@
 // scrolls. It stays smooth with 100,000 rows, and says to readers of the screen how many there are.
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from '../html.js';
+import { rowsSpot } from '../spot.js';
 
 /** Rows drawn beyond the edges. */
 const MARGIN = 12;
@@ -17,6 +18,7 @@ const MARGIN = 12;
 export function Rows({ label, count, height, row, columns, near, className = '', keyOf, stick, leave, reveal, total }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [seen, setSeen] = useState({ top: 0, height: 600 });
+  const left = useRef(stick ? undefined : rowsSpot(label));
   const measure = () => {
     const it = box.current;
     if (!it) return;
@@ -28,7 +30,14 @@ export function Rows({ label, count, height, row, columns, near, className = '',
     if (stick && it && it.scrollHeight - it.scrollTop - it.clientHeight > 3 * height) leave?.();
     measure();
   };
-  useLayoutEffect(measure, [count]);
+  useLayoutEffect(() => {
+    // Back where one was, as soon as there is as much of it.
+    if (left.current && box.current && count > 0 && count * height > left.current.top) {
+      box.current.scrollTop = left.current.top;
+      left.current = undefined;
+    }
+    measure();
+  }, [count]);
   useEffect(() => {
     const it = box.current;
     if (!it) return undefined;
@@ -53,7 +62,7 @@ export function Rows({ label, count, height, row, columns, near, className = '',
   }, [to, count, near]);
   const indexes = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
   const move = (/** @type {KeyboardEvent} */ event) => step(event, box.current);
-  return html`<div class=${`rows ${className}`} ref=${box} role="table" aria-label=${label} aria-rowcount=${(total ?? count) + (columns ? 1 : 0)}
+  return html`<div class=${`rows ${className}`} ref=${box} role="table" aria-label=${label} data-count=${stick ? undefined : count} aria-rowcount=${(total ?? count) + (columns ? 1 : 0)}
       tabindex="0" onScroll=${scrolled} onKeyDown=${move}>
     ${columns && html`<div class="row head" role="row" aria-rowindex="1">${columns}</div>`}
     <div role="rowgroup">

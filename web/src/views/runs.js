@@ -9,10 +9,13 @@ import { useLoaded } from '../parts/load.js';
 import { RunRows, withRun } from '../parts/runlist.js';
 import { Shape } from '../parts/state.js';
 import { shortId } from '../reasons.js';
+import { rowsSpot } from '../spot.js';
 import { RUN_STATES, word } from '../words.js';
 import { counted, shortened, shown } from '../text.js';
 
 const PAGE = 100;
+/** As many as one question may ask for. */
+const BACK_MAX = 1000;
 /** A page that is left open on a busy server keeps so many; older ones are found by filters. */
 const KEPT_MAX = 10_000;
 
@@ -44,9 +47,12 @@ export function RunList({ workflow }) {
     const [key, ...value] = filter.label.split('=');
     return run.labels[key] === value.join('=');
   };
-  const page = (/** @type {string | undefined} */ cursor, /** @type {AbortSignal | undefined} */ signal) => get(`/runs${query({ ...filter, since, limit: PAGE, cursor })}`, signal);
+  const page = (/** @type {string | undefined} */ cursor, /** @type {AbortSignal | undefined} */ signal, limit = PAGE) => get(`/runs${query({ ...filter, since, limit, cursor })}`, signal);
+  // Whoever comes back finds as much as there was.
+  const wanted = useRef(rowsSpot('Runs')?.count ?? 0);
   const loaded = useLoaded(async (signal) => {
-    const first = await page(undefined, signal);
+    const first = await page(undefined, signal, Math.min(BACK_MAX, Math.max(PAGE, wanted.current)));
+    wanted.current = 0;
     return /** @type {Data} */ ({ runs: first.items, next: first.next_cursor });
   }, { keys: [filter.status, filter.workflow, filter.label, filter.parent, since], hear: { run: (run, change) => change((data) => kept({ ...data, runs: withRun(data.runs, run, isWanted) })) } });
   const more = useRef('');
