@@ -145,3 +145,18 @@ test('on a phone instances say why, states are whole, and the attempt that is ch
   isClean(page);
   await page.context().close();
 });
+
+test('a label leads to the runs that have it, a holder of a limit to its run, an error is told once', async () => {
+  const page = await browser.page(server);
+  await page.open(`/runs/${run}`);
+  await page.getByRole('link', { name: 'ticket=OPS-12345' }).click();
+  await page.waitForURL(/runs\?label=ticket%3DOPS-12345/);
+  await page.getByText('1 run', { exact: true }).waitFor();
+  await page.open('/tiers');
+  const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'everything-at-once/one' }) });
+  await card.getByRole('link', { name: run.slice(-8) }).first().waitFor();
+  await page.open(`/runs/${run}/tasks/breaks`);
+  await page.locator('.callout', { hasText: /^exited with code 28$/ }).waitFor();
+  isClean(page);
+  await page.context().close();
+});

@@ -168,7 +168,10 @@ export function Fact({ name, children, className = '' }) {
   return html`<div class=${`fact ${className}`}><dt>${name}</dt><dd>${children}</dd></div>`;
 }
 
-/** @param {{ labels: Record<string, string> }} props */
-export function Labels({ labels }) {
-  return Object.entries(labels ?? {}).map(([key, value]) => html`<span class="label" key=${key}><bdi>${shown(key)}</bdi>=<bdi>${shown(value)}</bdi></span>`);
+/** @param {{ labels: Record<string, string>, hrefOf?: (label: string) => string }} props hrefOf: where others with the same label are listed */
+export function Labels({ labels, hrefOf }) {
+  return Object.entries(labels ?? {}).map(([key, value]) => {
+    const inside = html`<bdi>${shown(key)}</bdi>=<bdi>${shown(value)}</bdi>`;
+    return hrefOf ? html`<a class="label" key=${key} href=${hrefOf(`${key}=${value}`)}>${inside}</a> ` : html`<span class="label" key=${key}>${inside}</span>`;
+  });
 }

@@ -16,6 +16,9 @@ import { Why } from './why.js';
 /** Tasks before it that are shown; of more, how many there are. */
 export const NEEDS_MAX = 20;
 
+/** The class of an error is no news where its message begins with it. @param {string} kind @param {string} said */
+const isSaidBy = (kind, said) => said.toLowerCase().startsWith(kind.toLowerCase());
+
 /**
  * Why it is not running, or why it ended as it did.
  * @param {{ task: Task, run: any, explained?: import('../shapes.js').Explained }} props
@@ -24,7 +27,7 @@ function Standing({ task, run, explained }) {
   if (isSettled(task.status)) {
     const said = outcome(task);
     if (!said) return null;
-    if (task.error) return html`<div class="callout tone-failed"><div><strong>${shown(task.error.class)}:</strong> <bdi>${shown(said)}</bdi></div></div>`;
+    if (task.error) return html`<div class="callout tone-failed"><div>${isSaidBy(task.error.class, said) ? '' : html`<strong>${shown(task.error.class)}:</strong> `}<bdi>${shown(said)}</bdi></div></div>`;
     return html`<div class=${`callout tone-${task.status === 'blocked' ? 'blocked' : 'quiet'}`}><div><strong>Why it is ${word(task.status)}:</strong> <bdi>${shown(said)}</bdi></div></div>`;
   }
   // Of a state that it has left already nothing is told.

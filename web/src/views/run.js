@@ -75,7 +75,7 @@ function Head({ run, hasChildren }) {
       ${run.parent && html`<${Fact} name="Child of"><a class="mono" href=${to.run(run.parent.run)}>${shortId(run.parent.run)}</a>, task <a href=${to.task(run.parent.run, run.parent.task, run.parent.index)}><bdi>${shown(run.parent.task)}</bdi>${run.parent.index === undefined ? '' : `[${run.parent.index}]`}</a><//>`}
       ${hasChildren && html`<${Fact} name="Child runs"><a href=${to.runs({ parent: run.id })}>all of them</a><//>`}
       ${run.retry_of && html`<${Fact} name="Runs anew"><a class="mono" href=${to.run(run.retry_of)}>${shortId(run.retry_of)}</a><//>`}
-      ${Object.keys(run.labels).length > 0 && html`<${Fact} name="Labels"><${Labels} labels=${run.labels} /><//>`}
+      ${Object.keys(run.labels).length > 0 && html`<${Fact} name="Labels"><${Labels} labels=${run.labels} hrefOf=${(/** @type {string} */ label) => to.runs({ label })} /><//>`}
     </dl>`;
 }
 

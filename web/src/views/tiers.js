@@ -56,7 +56,7 @@ function Who({ title, all, more }) {
 function One({ it }) {
   const since = html`<${Ago} at=${it.since} />`;
   if (it.task === undefined) return html`<li><a class="mono" href=${to.run(it.run)}>${shortId(it.run)}</a> <span class="muted">of <bdi>${shown(it.workflow)}</bdi> ${since}</span></li>`;
-  return html`<li><a href=${to.task(it.run, it.task, it.index)}><bdi>${shown(it.task)}</bdi>${it.index === undefined ? '' : `[${it.index}]`}</a> <span class="muted">of <bdi>${shown(it.workflow)}</bdi> ${shortId(it.run)} ${since}</span></li>`;
+  return html`<li><a href=${to.task(it.run, it.task, it.index)}><bdi>${shown(it.task)}</bdi>${it.index === undefined ? '' : `[${it.index}]`}</a> <span class="muted">of <bdi>${shown(it.workflow)}</bdi> <a class="mono" href=${to.run(it.run)}>${shortId(it.run)}</a> ${since}</span></li>`;
 }
 
 /** @param {{ tier: Tier | 'new', close: () => void, done: () => void }} props */
