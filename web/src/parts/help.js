@@ -25,6 +25,6 @@ export function Help({ close }) {
 /** The first key of two was pressed: what may come next. */
 export function Begun() {
   const first = begun.value;
-  return html`<div class="begun-place" role="status">${first && html`<div class="begun"><kbd>${first}</kbd>…
+  return html`<div class="begun-place" role="status">${first && html`<div class="begun"><span><kbd>${first}</kbd>…</span>
     ${following(first).map((key) => html`<span key=${key.keys}><kbd>${key.keys.slice(first.length + 1)}</kbd> ${key.does}</span>`)}</div>`}</div>`;
 }

@@ -42,11 +42,45 @@ export function valueOf(text, kind) {
   }
 }
 
+/** @param {Schema} schema @param {string} name */
+const isRequired = (schema, name) => schema.required?.includes(name) ?? false;
+
+/**
+ * The input that the form holds, and what is wrong with which field.
+ * @param {Schema} schema
+ * @param {{ names: string[], asJson: boolean, fields: Record<string, string>, raw: string, labels: string, priority: string }} form
+ */
+function gathered(schema, { names, asJson, fields, raw, labels, priority }) {
+  /** @type {Record<string, string>} */
+  const faults = {};
+  /** @type {any} */
+  let input = {};
+  if (asJson) {
+    const { value, wrong: fault } = valueOf(raw || '{}', 'json');
+    if (fault) faults[''] = fault;
+    input = value;
+  } else {
+    for (const name of names) {
+      const about = /** @type {any} */ (schema.properties)[name];
+      const { value, wrong: fault } = valueOf(fields[name], kindOf(about));
+      if (fault) faults[name] = fault;
+      else if (value === '' && about.default === undefined) {
+        if (isRequired(schema, name)) faults[name] = 'This is required.';
+      }
+      else if (value !== undefined) input[name] = value;
+      else if (isRequired(schema, name) && about.default === undefined) faults[name] = 'This is required.';
+    }
+  }
+  if (pairsOf(labels).some(([key, value]) => !key || value === undefined)) faults.labels = 'Each label is key=value, like team=data.';
+  if (!/^-?\d+$/.test(priority.trim())) faults.priority = 'A whole number, please.';
+  return { input, faults };
+}
+
 /** @param {{ workflow: import('../shapes.js').Workflow, close: () => void }} props */
 export function Trigger({ workflow, close }) {
   const schema = /** @type {Schema} */ (workflow.input ?? {});
   // What is needed comes first; the rest is in the order in which the server has it: by name.
-  const isNeeded = (/** @type {string} */ name) => schema.required?.includes(name) ?? false;
+  const isNeeded = (/** @type {string} */ name) => isRequired(schema, name);
   const names = Object.keys(schema.properties ?? {}).sort((a, b) => Number(isNeeded(b)) - Number(isNeeded(a)));
   const [asJson, setAsJson] = useState(names.length === 0 && workflow.input !== undefined);
   const [fields, setFields] = useState(() => Object.fromEntries(names.map((name) => [name, initial(/** @type {any} */ (schema.properties)[name], kindOf(/** @type {any} */ (schema.properties)[name]))])));
@@ -60,31 +94,7 @@ export function Trigger({ workflow, close }) {
   // Pressed twice, or again after an answer that was lost: one run.
   const [once] = useState(onceKeys);
 
-  const gather = () => {
-    /** @type {Record<string, string>} */
-    const faults = {};
-    /** @type {any} */
-    let input = {};
-    if (asJson) {
-      const { value, wrong: fault } = valueOf(raw || '{}', 'json');
-      if (fault) faults[''] = fault;
-      input = value;
-    } else {
-      for (const name of names) {
-        const about = /** @type {any} */ (schema.properties)[name];
-        const { value, wrong: fault } = valueOf(fields[name], kindOf(about));
-        if (fault) faults[name] = fault;
-        else if (value === '' && about.default === undefined) {
-          if (isNeeded(name)) faults[name] = 'This is required.';
-        }
-        else if (value !== undefined) input[name] = value;
-        else if (isNeeded(name) && about.default === undefined) faults[name] = 'This is required.';
-      }
-    }
-    if (pairsOf(labels).some(([key, value]) => !key || value === undefined)) faults.labels = 'Each label is key=value, like team=data.';
-    if (!/^-?\d+$/.test(priority.trim())) faults.priority = 'A whole number, please.';
-    return { input, faults };
-  };
+  const gather = () => gathered(schema, { names, asJson, fields, raw, labels, priority });
   const fill = (/** @type {string} */ name, /** @type {string} */ value) => {
     setFields({ ...fields, [name]: value });
     setWrong(Object.fromEntries(Object.entries(wrong).filter(([it]) => it !== name)));
