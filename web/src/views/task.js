@@ -98,7 +98,7 @@ export function TaskView({ id, name }) {
   const given = place.value.query.get('index') ?? '';
   if (given === '' || /^\d{1,9}$/.test(given)) return html`<${OneTask} id=${id} name=${name} index=${given === '' ? undefined : Number(given)} />`;
   return html`<main id="main" tabindex="-1"><${Crumbs} id=${id} name=${name} /><h1><bdi>${shown(name)}</bdi></h1>
-    <${Empty} title=${`“${shortened(given, 40)}” is no instance.`}><p>The address asks for one instance of a fan-out; these are numbered from 0. <a href=${to.task(id, name)}>The whole task</a></p><//></main>`;
+    <${Trouble} problem=${{ title: `“${shortened(given, 40)}” is no instance.`, detail: 'The address asks for one instance of a fan-out; these are numbered from 0.' }} /><p><a href=${to.task(id, name)}>The whole task</a></p></main>`;
 }
 
 /** @param {{ id: string, name: string, index?: number }} props */
