@@ -5,7 +5,7 @@ import { html, useEffect, useMemo, useRef, useState } from '../html.js';
 import { get, path, query } from '../api.js';
 import { throttled } from '../live.js';
 import { isNarrow } from '../room.js';
-import { go, to } from '../router.js';
+import { go, place, setQuery, to } from '../router.js';
 import { counted, number } from '../text.js';
 import { isSettled, ORDER, word } from '../words.js';
 import { Clock, Empty, Loading, Panel, Tabs, Took, Trouble } from './basics.js';
@@ -26,8 +26,9 @@ const PAUSE_MS = 1000;
 export function Instances({ run, task, explained, atOnce }) {
   const { total = 0, ...counts } = task.instances ?? {};
   const [tab, setTab] = useState('instances');
-  const [states, setStates] = useState(/** @type {string[]} */ ([]));
-  const toggle = (/** @type {string} */ status) => setStates(states.includes(status) ? states.filter((it) => it !== status) : [...states, status]);
+  // In the address, so that a link can lead to those that failed.
+  const states = (place.value.query.get('state') ?? '').split(',').filter((status) => ORDER.includes(status));
+  const toggle = (/** @type {string} */ status) => setQuery({ state: (states.includes(status) ? states.filter((it) => it !== status) : [...states, status]).join(',') });
   const goTo = (/** @type {any} */ event) => {
     event.preventDefault();
     const wanted = new FormData(event.target).get('index');
