@@ -12,7 +12,7 @@ pub enum Exit {
     Usage,
     /// The store failed under a run, which is kept and can be resumed.
     Store,
-    /// The database cannot be opened or read.
+    /// The data folder or the database cannot be opened, read or written.
     Unreadable,
     /// No server answers, or it cannot work now.
     Unreachable,

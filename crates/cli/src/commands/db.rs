@@ -6,7 +6,6 @@ mod dump;
 mod files;
 mod kept;
 mod migrate;
-mod trouble;
 mod vacuum;
 
 use crate::args::{DbCommand, KeptArgs};
@@ -18,7 +17,7 @@ use kept::Kept;
 /// `given` is what was given to the command below `db`.
 pub fn db(command: &DbCommand, given: &ArgMatches) -> Result<Exit> {
     let kept = |args: &KeptArgs| Kept::find(args, given);
-    let done = match command {
+    match command {
         DbCommand::Migrate { dry_run: true, kept: args, output } => {
             migrate::look(&kept(args)?, *output)
         }
@@ -30,6 +29,5 @@ pub fn db(command: &DbCommand, given: &ArgMatches) -> Result<Exit> {
             backup::backup(&kept(args)?, dest, *output)
         }
         DbCommand::Vacuum { kept: args, output } => vacuum::vacuum(&kept(args)?, *output),
-    };
-    done.or_else(trouble::told)
+    }
 }

@@ -1,19 +1,18 @@
 //! From the command line to a command, and from its outcome to an exit code.
 
+use super::trouble::exit_of;
 use super::{
     add, apply, approvals, audit, bulk, completions, db, delete, diff, doctor, explain,
     explain_code, graph, instances, logs, orders, output, rerun, run, runs,
 };
 use super::{schema, show, show_task, tiers, tokens, trigger, validate, watch, workflows};
 use crate::args::{Cli, Command, WorkflowsCommand};
-use crate::client::ClientError;
 use crate::exit::Exit;
 use crate::git_merge;
 use crate::out;
 use crate::server;
-use anyhow::{Error, Result};
+use anyhow::Result;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
-use mainspring_store::ConnectError;
 use std::process::ExitCode;
 
 pub fn main() -> ExitCode {
@@ -83,14 +82,4 @@ fn command(command: Command, matches: &ArgMatches) -> Result<Exit> {
 /// What was given to the command below.
 fn below(matches: &ArgMatches) -> &ArgMatches {
     matches.subcommand().map(|(_, given)| given).expect("the parser asks for a command")
-}
-
-/// What has no better code was asked for wrongly.
-fn exit_of(error: &Error) -> Exit {
-    let database = error.chain().find_map(|cause| cause.downcast_ref::<ConnectError>());
-    if matches!(database, Some(ConnectError::Failed { .. })) {
-        return Exit::Unreadable;
-    }
-    let client = error.chain().find_map(|cause| cause.downcast_ref::<ClientError>());
-    client.map_or(Exit::Usage, ClientError::exit)
 }

@@ -1,6 +1,7 @@
 //! One file for each command.
 
 mod dispatch;
+mod trouble;
 mod run;
 mod rerun;
 mod add;

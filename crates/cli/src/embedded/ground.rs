@@ -58,8 +58,9 @@ pub fn hold(path: &Path) -> Result<DataFolder> {
     }
     let folder = DataFolder::hold(path).map_err(|error| match &error {
         FolderError::Held { .. } => Error::new(error).context(
-            "another mainspring works in this data folder: wait until it has ended, or name \
-                 another folder with --data",
+            "another mainspring works in this data folder: wait until it has ended, name another \
+             folder with --data, or let that one do it, if it is a server: `mainspring apply` and \
+             `mainspring trigger` with --server URL",
         ),
         FolderError::Io { .. } => Error::new(error).context(
             "the data folder cannot be used: make it writable, free some space, or name \

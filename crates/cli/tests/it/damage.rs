@@ -88,9 +88,10 @@ fn what_is_no_database_is_said() {
         std::fs::remove_file(bench.path(".mainspring").join(file)).expect("removed");
     }
     bench.write(".mainspring/mainspring.db", "rubbish".repeat(1_000));
-    bench.run(&["run", "--resume"]).is(2).says("mainspring.db").says("not a database");
-    bench.run(&["run", "w.yaml"]).is(2).says("not a database");
-    bench.run(&["show", "last"]).is(2).says("not a database");
+    bench.run(&["run", "--resume"]).is(3).says("mainspring.db").says("not a database");
+    bench.run(&["run", "w.yaml"]).is(3).says("not a database");
+    bench.run(&["show", "last"]).is(3).says("not a database");
+    bench.run(&["runs"]).is(3).says("not a database");
     bench.write(".mainspring/mainspring.db", "");
     bench.run(&["run", "--resume"]).is(2).says("nothing has been run here yet");
     bench.run(&["runs"]).is(2).says("nothing has been run here yet");
@@ -103,7 +104,7 @@ fn what_is_no_database_is_said() {
         } else {
             bench.write(&path, "rubbish");
         }
-        bench.run(&["run", "w.yaml"]).is(2).says(said);
+        bench.run(&["run", "w.yaml"]).is(3).says(said);
         let _ = std::fs::remove_dir(bench.path(&path));
         bench.write(&path, kept);
     }

@@ -67,7 +67,7 @@ fn a_folder_in_use_is_refused_with_the_holders_pid() {
     let mut running: Running = bench.start(&["run", "w.yaml"]);
     running.until("started    a");
     let pid = running.pid().as_raw_nonzero().to_string();
-    bench.run(&["run", "w.yaml"]).is(2).says(&pid).says("--data");
+    bench.run(&["run", "w.yaml"]).is(2).says(&pid).says("--data").says("--server");
     bench.run(&["run", "--resume"]).is(2).says(&pid);
     bench.write("gate", "");
     running.done().is(0);
