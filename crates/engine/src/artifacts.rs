@@ -10,7 +10,7 @@
 //!            a list of who made them, since its instances have no rows there
 //! ```
 
-use crate::keeping::{Keeping, unreachable};
+use crate::keeping::{self, Keeping, unreachable};
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::evaluate::{OutputsError, Surroundings};
 use mainspring_core::ids::{AttemptId, RunId, RunKey, TaskNo};
@@ -21,7 +21,7 @@ use mainspring_core::output::{BlobRef, Output};
 use mainspring_core::spec::definition::Task;
 use mainspring_core::view::word::Word;
 use mainspring_core::work::{ArtifactIn, ArtifactOut, ArtifactWanted};
-use mainspring_store::{BlobName, InstancesQuery};
+use mainspring_store::{BlobName, Blobs, InstancesQuery};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -286,14 +286,40 @@ fn logic(what: String) -> NotLaunched {
 }
 
 fn read_list(keeping: &Keeping, name: BlobName) -> Result<Option<Vec<Entry>>, OutputsError> {
-    read_named(keeping, name)
+    read_named(&*keeping.blobs, name)
+}
+
+/// The files that an attempt is said to have left. None when there is no list of them.
+pub(crate) fn listed(
+    blobs: &dyn Blobs,
+    run: RunId,
+    attempt: AttemptId,
+) -> Result<Option<Vec<(String, BlobRef)>>, String> {
+    let read = || -> Result<_, OutputsError> {
+        let list: Option<Vec<Entry>> = read_named(blobs, list_name(run, attempt))?;
+        let Some(list) = list else { return Ok(None) };
+        let each = list.into_iter().map(|entry| Ok((entry.blob()?, entry.path)));
+        each.map(|file| file.map(|(blob, path)| (path, blob))).collect::<Result<_, _>>().map(Some)
+    };
+    read().map_err(|error| error.to_string())
+}
+
+/// Who left files of a group that this run has taken over.
+pub(crate) fn listed_makers(
+    blobs: &dyn Blobs,
+    run: RunId,
+    no: TaskNo,
+) -> Result<Vec<AttemptId>, String> {
+    let listed: Option<Vec<(Option<u32>, AttemptId)>> =
+        read_named(blobs, makers_name(run, no)).map_err(|error| error.to_string())?;
+    Ok(listed.unwrap_or_default().into_iter().map(|(_, attempt)| attempt).collect())
 }
 
 fn read_named<T: DeserializeOwned>(
-    keeping: &Keeping,
+    blobs: &dyn Blobs,
     name: BlobName,
 ) -> Result<Option<T>, OutputsError> {
-    let Some(content) = keeping.read_named(name)? else { return Ok(None) };
+    let Some(content) = keeping::read_named(blobs, name)? else { return Ok(None) };
     let lost =
         |error| OutputsError::Lost(format!("the list of artifacts {name} is damaged: {error}"));
     serde_json::from_slice(&content).map(Some).map_err(lost)
@@ -329,7 +355,7 @@ fn makers<'a>(keeping: &Keeping, of: Place<'a>) -> Result<Vec<Maker<'a>>, Output
         return Ok(found);
     }
     // None of its instances has a row: it has none, or this run has taken it over.
-    let listed = read_named(keeping, makers_name(of.run, of.no))?;
+    let listed = read_named(&*keeping.blobs, makers_name(of.run, of.no))?;
     let listed: Vec<(Option<u32>, AttemptId)> = listed.unwrap_or_default();
     Ok(listed.into_iter().map(maker).collect())
 }

@@ -9,6 +9,7 @@
 //! ```
 //! Every call waits for a disk or a database: none is for a thread that decides.
 
+use crate::damage::is_damage;
 use crate::logs::LogPlaces;
 use crate::prefetch;
 use flate2::Compression;
@@ -109,17 +110,6 @@ impl Keeping {
         Ok(blob)
     }
 
-    /// The content of a blob that is not named after it.
-    pub fn read_named(&self, name: BlobName) -> Result<Option<Vec<u8>>, OutputsError> {
-        let opened = self.blobs.open(name);
-        let opened = opened.map_err(unreachable)?;
-        let Some(reader) = opened else { return Ok(None) };
-        let mut content = Vec::new();
-        let read = GzDecoder::new(reader).read_to_end(&mut content);
-        read.map_err(|error| unread(&error, &name.to_string()))?;
-        Ok(Some(content))
-    }
-
     /// A local file with the content of a blob, checked against its name; there until the run ends.
     pub fn file_of(&self, run: RunId, blob: &BlobRef, kind: &str) -> Result<String, OutputsError> {
         let path = self.place(run, blob, kind);
@@ -197,6 +187,19 @@ impl Keeping {
     }
 }
 
+/// The content of a blob that is not named after it.
+pub(crate) fn read_named(
+    blobs: &dyn Blobs,
+    name: BlobName,
+) -> Result<Option<Vec<u8>>, OutputsError> {
+    let opened = blobs.open(name).map_err(unreachable)?;
+    let Some(reader) = opened else { return Ok(None) };
+    let mut content = Vec::new();
+    let read = GzDecoder::new(reader).read_to_end(&mut content);
+    read.map_err(|error| unread(&error, &name.to_string()))?;
+    Ok(Some(content))
+}
+
 fn is_there(path: &Path, blob: &BlobRef) -> bool {
     fs::metadata(path).is_ok_and(|file| file.len() == blob.bytes)
 }
@@ -227,10 +230,9 @@ fn damaged(what: &str, why: &str) -> OutputsError {
 
 /// A store that answers with something that cannot be unpacked will not do better next time.
 fn unread(error: &io::Error, what: &str) -> OutputsError {
-    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
-    match error.kind() {
-        InvalidData | InvalidInput | UnexpectedEof => damaged(what, &error.to_string()),
-        _ => OutputsError::Unreachable(format!("{what} cannot be read: {error}")),
+    match is_damage(error) {
+        true => damaged(what, &error.to_string()),
+        false => OutputsError::Unreachable(format!("{what} cannot be read: {error}")),
     }
 }
 

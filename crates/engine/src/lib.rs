@@ -13,6 +13,7 @@ pub mod cycle;
 pub mod clock;
 pub mod folder;
 pub mod events;
+pub mod damage;
 pub mod logs;
 pub mod definitions;
 pub mod outputs;

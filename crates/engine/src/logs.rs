@@ -1,6 +1,7 @@
 //! The log of an attempt, wherever it is: in its row, in the blob store, in a file, or still
 //! being written.
 
+use crate::damage::is_damage;
 use flate2::read::GzDecoder;
 use mainspring_core::ids::{AttemptId, RunKey};
 use mainspring_core::kernel::row::Log;
@@ -28,6 +29,21 @@ pub enum LogError {
     #[error("the log of {bytes} bytes is neither in the blob store nor in the data folder")]
     Gone { bytes: u64 },
 }
+
+impl LogError {
+    /// It was there, and is not or not whole any more: nobody needs to try again.
+    pub fn is_loss(&self) -> bool {
+        match self {
+            Self::Gone { .. } => true,
+            Self::Io(error) => is_damage(error),
+            Self::Store(_) | Self::Blob(_) => false,
+        }
+    }
+}
+
+/// What a person can do about a log that is lost.
+pub const LOST_LOG: &str = "bring `blobs` and `logs` of the data folder back from a backup, or do \
+                            without: nothing but the log is concerned";
 
 /// Where logs are that are not in their rows.
 #[derive(Clone)]
@@ -119,6 +135,11 @@ impl LogText {
 
     fn new(reader: impl Read + Send + 'static) -> Self {
         Self { reader: Box::new(BufReader::new(reader)), begun: Vec::new() }
+    }
+
+    /// Reads it to its end: how many bytes it has, as they were recorded.
+    pub fn measure(mut self) -> io::Result<u64> {
+        io::copy(&mut self.reader, &mut io::sink())
     }
 
     /// Passes over so many lines, or as many as there are.

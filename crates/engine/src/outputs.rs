@@ -1,5 +1,6 @@
 //! What a task or a run put out, wherever it is: in its row, or in the blob store.
 
+use crate::damage::is_damage;
 use flate2::read::GzDecoder;
 use mainspring_core::ids::RunId;
 use mainspring_core::output::{BlobRef, Output};
@@ -15,9 +16,26 @@ pub enum OutputError {
     Blob(#[from] BlobError),
     #[error("the output of {bytes} bytes is not in the blob store any more")]
     Gone { bytes: u64 },
+    #[error("the output of {bytes} bytes cannot be read: {source}")]
+    Unread { bytes: u64, source: io::Error },
     #[error("the program is about to end")]
     Ending,
 }
+
+impl OutputError {
+    /// It was there, and is not or not whole any more: nobody needs to try again.
+    pub fn is_loss(&self) -> bool {
+        match self {
+            Self::Gone { .. } => true,
+            Self::Unread { source, .. } => is_damage(source),
+            Self::Blob(_) | Self::Ending => false,
+        }
+    }
+}
+
+/// What a person can do about an output that is lost.
+pub const LOST_OUTPUT: &str = "bring `blobs` of the data folder back from a backup, or have it made \
+                               again: `mainspring rerun` starts the run anew";
 
 /// The JSON text of an output, read as it is asked for. One that is not what was put ends with an
 /// error, never too early.

@@ -20,7 +20,7 @@ use mainspring_core::output::Output;
 use mainspring_core::plan::dag::graph::Graph;
 use mainspring_core::plan::dag::kept::{Beginning, Former, Kept, Pinned, kept};
 use mainspring_core::plan::dag::plan::Shape;
-use mainspring_core::spec::definition::{Action, Definition, Task};
+use mainspring_core::spec::definition::Definition;
 use mainspring_core::world::input::{Again, Inherited};
 use mainspring_store::StoredRun;
 use std::collections::BTreeSet;
@@ -100,7 +100,7 @@ impl Rerun {
 
     fn has_contents(&self, kept: &Kept) -> bool {
         let is_large = kept.row.output.as_ref().is_some_and(|output| output.inline().is_none());
-        is_large || leaves_files(self.was.task(kept.was))
+        is_large || self.was.task(kept.was).leaves_files()
     }
 
     fn copy(&self, keeping: &Keeping, to: RunId, kept: &Kept) -> Result<(), OutputsError> {
@@ -109,17 +109,13 @@ impl Rerun {
             keeping.copy(blob, id, to)?;
         }
         let task = self.was.task(kept.was);
-        if !leaves_files(task) {
+        if !task.leaves_files() {
             return Ok(());
         }
         let attempt = kept.row.attempt.as_ref().map(|attempt| attempt.id);
         let from = Place { run: id, key, no: kept.was, task, attempt };
         hand_on(keeping, HandedOn { from, to, no: kept.row.task.no })
     }
-}
-
-fn leaves_files(task: &Task) -> bool {
-    matches!(&task.action, Action::Process(process) if !process.artifacts.out.is_empty())
 }
 
 fn new_id() -> RunId {

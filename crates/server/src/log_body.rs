@@ -20,24 +20,21 @@ pub fn broken() -> Problem {
     Problem::new(Code::Internal, "the log could not be read")
 }
 
-/// Lines as text, in chunks.
-pub struct Rendered {
-    lines: LogText,
+/// Puts lines together, of which one may be told in pieces.
+pub struct Text {
     stamps: Stamps,
     /// The stream whose last line has not ended yet.
     open: Option<Stream>,
-    done: bool,
 }
 
-impl Rendered {
-    pub fn new(lines: LogText, stamps: Stamps) -> Self {
-        Self { lines, stamps, open: None, done: false }
+impl Text {
+    pub fn new(stamps: Stamps) -> Self {
+        Self { stamps, open: None }
     }
 
-    fn add(&mut self, line: &Line, text: &mut String) {
+    pub fn add(&mut self, line: &Line, text: &mut String) {
         if self.open.is_some_and(|stream| stream != line.stream) {
-            text.push('\n');
-            self.open = None;
+            self.end(text);
         }
         if self.open.is_none() && self.stamps == Stamps::TimeAndStream {
             text.push_str(&format!("{} {} ", line.at, stream_word(line.stream)));
@@ -48,6 +45,26 @@ impl Rendered {
             text.push('\n');
         }
     }
+
+    /// What comes next begins a line.
+    pub fn end(&mut self, text: &mut String) {
+        if self.open.take().is_some() {
+            text.push('\n');
+        }
+    }
+}
+
+/// Lines as text, in chunks.
+pub struct Rendered {
+    lines: LogText,
+    text: Text,
+    done: bool,
+}
+
+impl Rendered {
+    pub fn new(lines: LogText, stamps: Stamps) -> Self {
+        Self { lines, text: Text::new(stamps), done: false }
+    }
 }
 
 impl Iterator for Rendered {
@@ -57,16 +74,14 @@ impl Iterator for Rendered {
         let mut text = String::new();
         while !self.done && text.len() < CHUNK_BYTES {
             match self.lines.next() {
-                Some(Ok(line)) => self.add(&line, &mut text),
+                Some(Ok(line)) => self.text.add(&line, &mut text),
                 Some(Err(error)) => {
                     self.done = true;
                     return Some(Err(error));
                 }
                 None => {
                     self.done = true;
-                    if self.open.take().is_some() {
-                        text.push('\n');
-                    }
+                    self.text.end(&mut text);
                 }
             }
         }
@@ -116,6 +131,17 @@ impl Iterator for Part {
         }
         None
     }
+}
+
+/// The first chunk is read before anything is promised: what is damaged mostly shows there, and can
+/// still be said. What shows later cuts the body off.
+pub async fn begun(
+    mut chunks: impl Iterator<Item = io::Result<Bytes>> + Send + 'static,
+) -> io::Result<Body> {
+    let read = tokio::task::spawn_blocking(move || (chunks.next(), chunks)).await;
+    let (first, rest) = read.map_err(io::Error::other)?;
+    let first = first.transpose()?;
+    Ok(streamed(first.map(Ok).into_iter().chain(rest)))
 }
 
 /// Read on a thread that may wait for a disk or a database, no faster than it is taken.

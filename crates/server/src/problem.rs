@@ -85,6 +85,7 @@ codes! {
     BadDefinition = "bad_definition", UNPROCESSABLE_ENTITY, "The definition has errors";
     BadInput = "bad_input", UNPROCESSABLE_ENTITY, "The input does not fit the workflow";
     KeyReused = "key_reused", UNPROCESSABLE_ENTITY, "The key was used for another request";
+    ContentLost = "content_lost", INTERNAL_SERVER_ERROR, "What was kept of it is gone or damaged";
     Internal = "internal", INTERNAL_SERVER_ERROR, "Something went wrong here";
     Busy = "busy", SERVICE_UNAVAILABLE, "Too many requests are waiting";
     UnknownOutcome = "unknown_outcome", SERVICE_UNAVAILABLE, "Whether it was done is not known";

@@ -12,7 +12,7 @@ use http_body_util::BodyExt as _;
 use mainspring_core::ids::RunKey;
 use mainspring_core::kernel::row::{Attempt, TaskRow};
 use mainspring_core::world::input::Named;
-use mainspring_engine::logs::{Line, LogText, Stream, stream_word};
+use mainspring_engine::logs::{LOST_LOG, Line, LogError, LogText, Stream, stream_word};
 use mainspring_store::Store;
 use std::io;
 use std::sync::Arc;
@@ -32,9 +32,13 @@ async fn asked(client: &Arc<Client>, args: &LogsArgs) -> Result<()> {
     let id = run_id(client, &args.run).await?;
     let path = ["runs", &id, "tasks", &args.task, "logs"];
     let which = |ask: Ask| ask.with_some("index", args.index.as_ref());
+    let part = |ask: Ask| {
+        ask.with_some("attempt", args.attempt.as_ref()).with_some("tail", args.tail.as_ref())
+    };
     if args.follow {
         let stamps = if args.timestamps { Stamps::TimeAndStream } else { Stamps::None };
-        return follow_log(client, which(Ask::get(&path)).with("follow", "true"), stamps).await;
+        let ask = part(which(Ask::get(&path)).with("follow", "true"));
+        return follow_log(client, ask, stamps).await;
     }
     let task: Task = client.answer(&which(Ask::get(&path[..4]))).await?;
     if task.instances.is_some() {
@@ -46,8 +50,7 @@ async fn asked(client: &Arc<Client>, args: &LogsArgs) -> Result<()> {
     if args.attempt.is_none() {
         say_which(task.attempt, task.attempt);
     }
-    let mut ask = which(Ask::get(&path)).text();
-    ask = ask.with_some("attempt", args.attempt.as_ref()).with_some("tail", args.tail.as_ref());
+    let mut ask = part(which(Ask::get(&path)).text());
     if args.timestamps {
         ask = ask.with("timestamps", "true");
     }
@@ -87,14 +90,20 @@ async fn stored(args: &LogsArgs) -> Result<()> {
         bail!("task `{}` has not run in this run: there is no log", args.task);
     };
     let all = attempts(&*store, stored.head.key, &row).await?;
-    let place = (stored.head.key, choose(args, &all)?.id);
+    let chosen = choose(args, &all)?;
+    let place = (stored.head.key, chosen.id);
     let prefix = args.timestamps.then_some(prefix as fn(&Line) -> String);
-    match (LogText::open(&*store, &logs, place).await?, args.tail) {
+    let opened = LogText::open(&*store, &logs, place).await.map_err(lost)?;
+    match (opened, args.tail) {
         (None, _) => out::say("it wrote nothing\n"),
         (Some(log), None) => write(log, prefix)?,
-        (Some(log), Some(count)) => write(log.last(count)?.1.into_iter().map(Ok), prefix)?,
+        (Some(log), Some(count)) => {
+            let (_, last) = log.last(count).map_err(|error| lost(error.into()))?;
+            write(last.into_iter().map(Ok), prefix)?;
+        }
     }
-    if args.follow && !row.fact.is_settled() {
+    let is_over = args.attempt.is_some() && chosen.end.is_some();
+    if args.follow && !row.fact.is_settled() && !is_over {
         let folder = args.place.data.folder.display();
         let text = format!(
             "no server is at work in the data folder {folder}: this is all there is by now"
@@ -102,6 +111,14 @@ async fn stored(args: &LogsArgs) -> Result<()> {
         return Err(ClientError::Nobody(text).into());
     }
     Ok(())
+}
+
+/// Says what can be done about a log that is not there as it was written.
+fn lost(error: LogError) -> Error {
+    match error.is_loss() {
+        true => Error::new(error).context(format!("the log is lost: {LOST_LOG}")),
+        false => error.into(),
+    }
 }
 
 fn which_instance(task: &str) -> String {
@@ -147,7 +164,7 @@ fn write(
     // The stream whose last line has not ended yet.
     let mut open: Option<Stream> = None;
     for line in log {
-        let line = line?;
+        let line = line.map_err(|error| lost(error.into()))?;
         if open.is_some_and(|stream| stream != line.stream) {
             text.push('\n');
             open = None;

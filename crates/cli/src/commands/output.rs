@@ -8,7 +8,7 @@ use crate::{data, find, out};
 use anyhow::{Error, Result, bail};
 use http_body_util::BodyExt as _;
 use mainspring_core::world::input::Named;
-use mainspring_engine::outputs::OutputText;
+use mainspring_engine::outputs::{LOST_OUTPUT, OutputError, OutputText};
 use std::io::Read as _;
 
 const CHUNK_BYTES: u64 = 64 * 1024;
@@ -58,9 +58,11 @@ async fn stored(args: &OutputArgs) -> Result<()> {
             Some(task) => bail!("task `{task}` has put out nothing"),
         }
     };
-    let mut text = OutputText::open(&logs.blobs, stored.head.id, &output).await?;
+    let mut text = OutputText::open(&logs.blobs, stored.head.id, &output).await.map_err(lost)?;
+    let bytes = text.size();
     let mut chunk = Vec::new();
-    while text.by_ref().take(CHUNK_BYTES).read_to_end(&mut chunk)? > 0 {
+    let unread = |source| lost(OutputError::Unread { bytes, source });
+    while text.by_ref().take(CHUNK_BYTES).read_to_end(&mut chunk).map_err(unread)? > 0 {
         out::raw(&chunk);
         chunk.clear();
         if out::is_unread() {
@@ -68,4 +70,12 @@ async fn stored(args: &OutputArgs) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Says what can be done about an output that is not there as it was put.
+fn lost(error: OutputError) -> Error {
+    match error.is_loss() {
+        true => Error::new(error).context(format!("the output is lost: {LOST_OUTPUT}")),
+        false => error.into(),
+    }
 }

@@ -242,6 +242,47 @@ fn what_is_broken_beside_the_rows_is_found() {
     finds(&kept.check(1), "integrity", "");
 }
 
+/// A large log, a large output of a task and of the run, and a file.
+const CONTENTS: &str = r#"name: w
+tasks:
+  a:
+    run: |
+      seq 3000
+      seq 60000 | sed 's/.*/"&"/; 1s/^/[/; $!s/$/,/; $s/$/]/' > $MAINSPRING_OUTPUT
+      seq 9000 > left.txt
+    artifacts: { out: [left.txt] }
+outputs: { all: '${{ tasks.a.output }}' }
+"#;
+
+#[test]
+fn contents_that_are_damaged_or_gone_are_found_and_said() {
+    let bench = crate::rig::Bench::with(CONTENTS);
+    bench.run(&["run", "w.yaml"]).is(0);
+    let check = |code: i32| bench.run(&["db", "check", "-o", "json"]).is(code).json();
+    let whole = check(0);
+    assert_eq!(whole["looked_at"]["contents"], 3, "{whole:#}");
+    bench.shell("cp -a .mainspring/blobs whole").is(0);
+    let damage = "printf 'damaged' | dd of=$file bs=1 seek=20 conv=notrunc status=none";
+    let each = "for file in $(find .mainspring/blobs -type f)";
+    bench.shell(&format!("{each}; do {damage}; done")).is(0);
+    let damaged = check(1);
+    finds(&damaged, "log_files", "the log cannot be read: ");
+    finds(&damaged, "outputs", "the output of task 'a'");
+    finds(&damaged, "outputs", "the output of the run");
+    finds(&damaged, "artifacts", "the artifacts of task 'a'");
+    bench.run(&["logs", "last", "a"]).is(3).says("from a backup");
+    bench.run(&["output", "last", "a"]).is(3).says("from a backup").says("rerun");
+    bench.shell("find .mainspring/blobs -type f -delete").is(0);
+    let gone = check(1);
+    finds(&gone, "log_files", "neither in the blob store nor in the data folder");
+    finds(&gone, "outputs", "is not there");
+    finds(&gone, "artifacts", "the list of them is not in the blob store");
+    bench.run(&["logs", "last", "a"]).is(3).says("from a backup");
+    bench.run(&["output", "last", "a"]).is(3).says("from a backup").says("rerun");
+    bench.shell("rm -r .mainspring/blobs && cp -a whole .mainspring/blobs").is(0);
+    assert_eq!(check(0), whole);
+}
+
 #[test]
 fn a_run_whose_outputs_cannot_be_made_is_no_violation() {
     let bench = crate::rig::Bench::with(

@@ -71,9 +71,17 @@ promises! {
     /// Logs belong to attempts, and are within limits.
     Logs = "logs",
         "the log is all that is concerned; please report it";
-    /// A log that is kept in a file is there.
+    /// A log that is kept in a file is there, and whole.
     LogFiles = "log_files",
         "bring the file back from a backup; nothing but the log is concerned";
+    /// A large output is there, and is what was put out.
+    Outputs = "outputs",
+        "bring the blob back from a backup; without it `rerun` starts the run anew and makes it \
+         again, and a task that needs it fails";
+    /// Files that a task has left are there, and are what it left.
+    Artifacts = "artifacts",
+        "bring the blobs back from a backup; without them `rerun` starts the run anew and makes \
+         them again, and a task that needs them fails";
     /// Idempotency keys name runs that are there.
     Keys = "keys",
         "a repeated request with this key would be answered wrongly: use another key";

@@ -411,6 +411,11 @@ impl Task {
         self.cache.is_some() || wants_files
     }
 
+    /// Its success leaves files for other tasks.
+    pub fn leaves_files(&self) -> bool {
+        matches!(&self.action, Action::Process(process) if !process.artifacts.out.is_empty())
+    }
+
     /// Putting its values in may take a while, within the bounds that expressions have.
     pub fn has_calls(&self) -> bool {
         let in_process = || matches!(&self.action, Action::Process(process) if process.has_calls());

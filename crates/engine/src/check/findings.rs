@@ -14,8 +14,10 @@ pub struct Looked {
     pub tasks: u64,
     pub attempts: u64,
     pub logs: u64,
-    /// Those of the logs whose files were looked for.
+    /// Those of the logs whose files were read.
     pub log_files: u64,
+    /// Large outputs and artifacts that were read.
+    pub contents: u64,
     pub workflows: u64,
     pub versions: u64,
     pub keys: u64,

@@ -4,7 +4,7 @@
 //! ```text
 //!  store ─┬─ integrity ─────────────────────────────┐
 //!         ├─ versions ── hash, numbers, readable ────┤
-//!         ├─ runs ─ one by one ─ core::check ─ logs ─┼─► findings
+//!         ├─ runs ─ one by one ─ core::check ─ blobs ┼─► findings
 //!         ├─ rows of no run ─────────────────────────┤
 //!         └─ keys, tokens, audit ────────────────────┘
 //! ```
@@ -13,6 +13,7 @@ mod findings;
 mod whole;
 mod runs;
 mod kin;
+mod contents;
 mod versions;
 mod records;
 

@@ -1,5 +1,6 @@
 //! Runs, one by one, with all that belongs to them; and rows that belong to none.
 
+use super::contents::Contents;
 use super::findings::Findings;
 use super::whole::Home;
 use crate::definitions;
@@ -69,17 +70,19 @@ impl Check<'_> {
         let Some(Some(whole)) = self.to.readable(Some(shown), whole)? else { return Ok(()) };
         self.count(&whole);
         self.owner(&whole, shown);
-        if let Some(definition) = self.whole_definition(&whole, shown).await? {
+        let definition = self.whole_definition(&whole, shown).await?;
+        if let Some(definition) = &definition {
             let WholeRun { run, attempts, logs, approvals } = &whole;
             let (head, progress, tasks) = (&run.head, &run.progress, &*run.tasks);
             let rows = Rows { head, progress, tasks, attempts, logs, approvals };
-            for violation in check::check(&definition, rows) {
+            for violation in check::check(definition, rows) {
                 self.to.add(Some(shown), violation);
             }
             for violation in super::kin::check(self.store, &whole.run).await? {
                 self.to.add(Some(shown), violation);
             }
         }
+        self.contents(Contents::of(&whole, definition.as_deref()), key, shown).await?;
         self.log_files(&whole, shown).await
     }
 
@@ -154,6 +157,27 @@ impl Check<'_> {
         Ok(definition)
     }
 
+    async fn contents(
+        &mut self,
+        contents: Contents,
+        key: RunKey,
+        shown: &str,
+    ) -> Result<(), ReadError> {
+        if contents.is_empty() {
+            return Ok(());
+        }
+        let blobs = Arc::clone(&self.home.logs.blobs);
+        let read = tokio::task::spawn_blocking(move || contents.read(&*blobs));
+        let read = read.await.expect("reading neither panics nor is cut off");
+        self.to.looked.contents += read.contents;
+        // They go after their run.
+        if !read.violations.is_empty() && self.is_gone(key).await? {
+            return Ok(());
+        }
+        read.violations.into_iter().for_each(|found| self.to.add(Some(shown), found));
+        Ok(())
+    }
+
     async fn log_files(&mut self, whole: &WholeRun, shown: &str) -> Result<(), ReadError> {
         // Files are beside whoever ran it; blobs are where everybody finds them.
         let has_files = self.home.is_embedded || self.home.id == Some(whole.run.progress.owner);
@@ -165,21 +189,33 @@ impl Check<'_> {
                 LogSize::File { .. } | LogSize::Inline { .. } => continue,
             };
             self.to.looked.log_files += 1;
-            let Some(why) = self.missing(key, *attempt).await? else { continue };
+            let Some(why) = self.unreadable(key, *attempt, *bytes).await? else { continue };
             let what = format!("the log of attempt {attempt}, {bytes} bytes: {why}");
             self.to.add(Some(shown), Violation::new(Promise::LogFiles, what));
         }
         Ok(())
     }
 
-    /// Why a log cannot be read; None when it can, or went with its run meanwhile.
-    async fn missing(&self, run: RunKey, attempt: AttemptId) -> Result<Option<String>, ReadError> {
-        match LogText::open(self.store, &self.home.logs, (run, attempt)).await {
-            Ok(_) => Ok(None),
+    /// Why a log cannot be read to its end; None when it can, or went with its run meanwhile.
+    async fn unreadable(
+        &self,
+        run: RunKey,
+        attempt: AttemptId,
+        bytes: u64,
+    ) -> Result<Option<String>, ReadError> {
+        match self.log_bytes(run, attempt).await {
+            Ok(found) if found >= bytes => Ok(None),
             Err(LogError::Store(error)) => Err(error),
-            Err(LogError::Gone { .. } | LogError::Io(_)) if self.is_gone(run).await? => Ok(None),
+            _ if self.is_gone(run).await? => Ok(None),
+            Ok(found) => Ok(Some(format!("only {found} bytes are there"))),
             Err(why) => Ok(Some(why.to_string())),
         }
+    }
+
+    async fn log_bytes(&self, run: RunKey, attempt: AttemptId) -> Result<u64, LogError> {
+        let log = LogText::open(self.store, &self.home.logs, (run, attempt)).await?;
+        let read = tokio::task::spawn_blocking(move || log.map_or(Ok(0), LogText::measure));
+        Ok(read.await.expect("reading neither panics nor is cut off")?)
     }
 
     async fn is_gone(&self, run: RunKey) -> Result<bool, ReadError> {

@@ -7,7 +7,7 @@ use crate::events::follow::follow;
 use crate::events::stream::Heard;
 use crate::extract::{Path, Query};
 use crate::find::{Found, run_id};
-use crate::log_body::{Part, Rendered, Stamps, broken, bytes_in, lines_in, streamed};
+use crate::log_body::{Part, Rendered, Stamps, begun, broken, bytes_in, lines_in};
 use crate::problem::{Code, Problem};
 use axum::body::Body;
 use axum::extract::State;
@@ -16,7 +16,7 @@ use axum::response::{IntoResponse, Response};
 use mainspring_core::ids::{AttemptId, RunId, RunKey, TaskRef};
 use mainspring_core::kernel::row::Attempt;
 use mainspring_core::world::input::Named;
-use mainspring_engine::logs::{LogError, LogText};
+use mainspring_engine::logs::{LOST_LOG, LogError, LogText};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -103,7 +103,10 @@ pub async fn logs(
     };
     let Some(rendered) = shown.open().await? else { return Ok(nothing(range)) };
     match range {
-        None => Ok(numbered(text(StatusCode::OK, streamed(rendered)), shown.pass)),
+        None => {
+            let body = begun(rendered).await.map_err(LogError::from)?;
+            Ok(numbered(text(StatusCode::OK, body), shown.pass))
+        }
         Some(range) => partial(&shown, rendered, range).await,
     }
 }
@@ -173,6 +176,9 @@ fn wants_events(headers: &HeaderMap) -> bool {
 impl From<LogError> for Problem {
     fn from(error: LogError) -> Self {
         match error {
+            error if error.is_loss() => {
+                Self::new(Code::ContentLost, format!("{error}: {LOST_LOG}"))
+            }
             LogError::Store(error) => error.into(),
             error @ LogError::Blob(_) => Self::new(Code::StoreUnavailable, error.to_string()),
             error @ (LogError::Io(_) | LogError::Gone { .. }) => {
@@ -240,7 +246,8 @@ async fn partial(shown: &Shown, rendered: Rendered, range: ByteRange) -> Result<
     let total = counted.map_err(|_| broken())?.map_err(LogError::from)?;
     let Some((first, end)) = range.of(total) else { return Ok(outside(total)) };
     let again = shown.open().await?.ok_or_else(broken)?;
-    let mut response = text(StatusCode::PARTIAL_CONTENT, streamed(Part::of(again, first, end)));
+    let body = begun(Part::of(again, first, end)).await.map_err(LogError::from)?;
+    let mut response = text(StatusCode::PARTIAL_CONTENT, body);
     let range = format!("bytes {first}-{end}/{total}");
     let range = range.parse().expect("digits and our own words");
     response.headers_mut().insert(header::CONTENT_RANGE, range);

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::auth::who::Viewer;
 use crate::extract::{Path, Query};
 use crate::find::{IndexQuery, run_id};
-use crate::log_body::streamed;
+use crate::log_body::begun;
 use crate::problem::{Code, Problem};
 use axum::body::Bytes;
 use axum::extract::State;
@@ -13,7 +13,7 @@ use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use mainspring_core::ids::RunId;
 use mainspring_core::output::Output;
-use mainspring_engine::outputs::{OutputError, OutputText};
+use mainspring_engine::outputs::{LOST_OUTPUT, OutputError, OutputText};
 use std::io::{self, Read as _};
 
 /// Read before it is sent.
@@ -63,9 +63,12 @@ pub async fn of_task(
 
 impl From<OutputError> for Problem {
     fn from(error: OutputError) -> Self {
+        if error.is_loss() {
+            return Self::new(Code::ContentLost, format!("{error}: {LOST_OUTPUT}"));
+        }
         let code = match &error {
-            OutputError::Blob(_) => Code::StoreUnavailable,
-            OutputError::Gone { .. } => Code::Internal,
+            OutputError::Blob(_) | OutputError::Unread { .. } => Code::StoreUnavailable,
+            OutputError::Gone { .. } => Code::ContentLost,
             OutputError::Ending => Code::Stopping,
         };
         Self::new(code, error.to_string())
@@ -74,11 +77,14 @@ impl From<OutputError> for Problem {
 
 async fn send(app: &App, run: RunId, output: &Output) -> Result<Response, Problem> {
     let text = OutputText::open(&app.config.logs.blobs, run, output).await?;
+    let bytes = text.size();
     let headers = [
         (header::CONTENT_TYPE, "application/json".to_owned()),
-        (header::CONTENT_LENGTH, text.size().to_string()),
+        (header::CONTENT_LENGTH, bytes.to_string()),
     ];
-    Ok((headers, streamed(Chunks(Some(text)))).into_response())
+    let body = begun(Chunks(Some(text))).await;
+    let body = body.map_err(|source| OutputError::Unread { bytes, source })?;
+    Ok((headers, body).into_response())
 }
 
 struct Chunks(Option<OutputText>);

@@ -2,6 +2,7 @@
 //! tells of: a code without a request here fails, and so does an operation that keeps one quiet.
 
 use crate::by_hand::ByHand;
+use crate::log_parts::ended;
 use crate::rig::{Answer, NOOPS, Rig, request};
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, StatusCode};
@@ -73,6 +74,7 @@ async fn every_code_is_answered_and_told_of() {
     in_the_wrong_state(&mut seen).await;
     at_work(&mut seen).await;
     fanned_out(&mut seen).await;
+    lost(&mut seen).await;
     waiting(&mut seen).await;
     kin(&mut seen).await;
     keys(&mut seen).await;
@@ -273,6 +275,12 @@ async fn fanned_out(seen: &mut Seen) {
     seen.hear("taskOutput", "no_output", &rig.get(&format!("{task}/output?index=0")).await);
     seen.hear("taskOutput", "no_output", &rig.get(&format!("{task}/output")).await);
     seen.hear("taskLog", "bad_query", &rig.get(&format!("{task}/logs")).await);
+}
+
+async fn lost(seen: &mut Seen) {
+    let rig = Rig::new().await;
+    let log = ended(&rig, None).await;
+    seen.hear("taskLog", "content_lost", &rig.get(&log).await);
 }
 
 async fn waiting(seen: &mut Seen) {

@@ -32,7 +32,7 @@ fn compressed(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// A run whose only task has ended; its log is said to be in the blob store.
-async fn ended(rig: &Rig, blob: Option<&[u8]>) -> String {
+pub async fn ended(rig: &Rig, blob: Option<&[u8]>) -> String {
     rig.deploy("name: w\ntasks: {a: {run: x}}\n").await;
     let run = rig.post("/workflows/w/runs", "{}").await.json();
     let attempt = Attempt {
@@ -140,9 +140,21 @@ async fn a_log_that_is_cut_short_does_not_seem_whole() {
     let followed = rig.get(&format!("{path}?follow=true")).await;
     assert!(followed.text.contains("event: error\n"), "{}", followed.text.len());
     assert!(!followed.text.contains("event: end\n"));
-    assert_eq!(rig.get(&format!("{path}?tail=3")).await.code(), "internal");
+    assert_eq!(rig.get(&format!("{path}?tail=3")).await.code(), "content_lost");
     let response = rig.send(request(Method::GET, &path, &[], "")).await;
     axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_log_that_is_damaged_where_it_begins_is_said_to_be() {
+    let rig = Rig::new().await;
+    let mut blob = compressed(&log().0);
+    blob[20..27].fill(0xff);
+    let path = ended(&rig, Some(&blob)).await;
+    for answer in [rig.get(&path).await, part(&rig, &path, "bytes=0-7").await] {
+        assert_eq!(answer.code(), "content_lost");
+        assert!(answer.text.contains("from a backup"), "{}", answer.text);
+    }
 }
 
 #[tokio::test]
@@ -150,6 +162,7 @@ async fn a_log_that_is_gone_is_said_to_be() {
     let rig = Rig::new().await;
     let path = ended(&rig, None).await;
     let answer = rig.get(&path).await;
-    assert_eq!(answer.code(), "internal");
+    assert_eq!(answer.code(), "content_lost");
+    assert!(answer.text.contains("from a backup"), "{}", answer.text);
     assert!(answer.text.contains("neither in the blob store nor in the data folder"));
 }

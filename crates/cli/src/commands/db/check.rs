@@ -83,6 +83,7 @@ fn looked_at(looked: Looked) -> BTreeMap<&'static str, u64> {
         ("attempts", looked.attempts),
         ("logs", looked.logs),
         ("log_files", looked.log_files),
+        ("contents", looked.contents),
         ("workflows", looked.workflows),
         ("versions", looked.versions),
         ("keys", looked.keys),
@@ -103,7 +104,9 @@ fn drawn(whole: &Document) -> String {
         count("log_files"),
     );
     text.push_str(&format!(
-        "          {} workflows, {} versions, {} keys, {} tokens, {} entries of the audit log\n",
+        "          {} large outputs and artifacts, {} workflows, {} versions, {} keys, {} tokens, \
+         {} entries of the audit log\n",
+        count("contents"),
         count("workflows"),
         count("versions"),
         count("keys"),
