@@ -96,6 +96,44 @@ impl App {
         Ok(latest(&history, row))
     }
 
+    /// The attempt with this number, or the last one. None when the task has not run. A refused
+    /// start leaves its number to the next attempt.
+    pub async fn attempt(
+        &self,
+        found: &Found,
+        task: TaskRef,
+        wanted: Option<u32>,
+    ) -> Result<Option<Attempt>, Problem> {
+        let run = found.run.head.key;
+        let current = match self.row(found, task).await? {
+            None => None,
+            Some(row) => match wanted {
+                // The one at its work is asked for by its number.
+                Some(number) if row.attempt.as_ref().is_some_and(|it| it.number == number) => {
+                    return Ok(row.attempt);
+                }
+                _ => self.last_attempt(run, &row).await?,
+            },
+        };
+        let Some(wanted) = wanted else { return Ok(current) };
+        if current.as_ref().is_some_and(|attempt| attempt.number == wanted) {
+            return Ok(current);
+        }
+        let history = self.store.attempts_of(run, task).await?;
+        let own = history.into_iter().map(|past| past.attempt);
+        let past = own.filter(|attempt| attempt.number == wanted).last();
+        let last = current.map_or(0, |attempt| attempt.number);
+        let missing = || {
+            let detail = match last {
+                0 => format!("there is no attempt {wanted}: the task has not run yet"),
+                1 => format!("there is no attempt {wanted}: there is 1"),
+                last => format!("there is no attempt {wanted}: they are numbered from 1 to {last}"),
+            };
+            Problem::new(Code::AttemptNotFound, detail)
+        };
+        past.ok_or_else(missing).map(Some)
+    }
+
     /// A task or an instance as its owner would show it.
     pub async fn task(&self, found: &Found, task: TaskRef) -> Result<TaskView, Problem> {
         Ok(self.task_and_row(found, task).await?.0)

@@ -235,13 +235,14 @@ pub struct LogsArgs {
     /// Of a fan-out, the instance with this index, from 0
     #[arg(long, value_name = "N")]
     pub index: Option<u32>,
-    /// Go on as it is written, through later attempts, until the task is settled
-    #[arg(short, long, conflicts_with_all = ["attempt", "tail"])]
+    /// Go on as it is written, through later attempts, until the task is settled; with --attempt
+    /// only that one
+    #[arg(short, long)]
     pub follow: bool,
     /// Which attempt [default: the last]
     #[arg(long, value_name = "N", value_parser = at_least_one::<u32>)]
     pub attempt: Option<u32>,
-    /// Only so many lines from the end
+    /// Only so many lines from the end; with --follow of what is there by now
     #[arg(long, value_name = "N")]
     pub tail: Option<usize>,
     #[command(flatten)]

@@ -54,6 +54,40 @@ tasks:
   a: { log_limit: 200MiB, run: 'echo begun; echo up > up; cat gate big' }
 ";
 
+/// What is there, from its end, and then what comes; one attempt and no other.
+#[test]
+fn a_log_is_followed_from_its_last_lines_on() {
+    let text = "name: w
+tasks:
+  a:
+    retries: { max: 1, delay: 1ms }
+    run: 'seq $MAINSPRING_ATTEMPT 5; cat gate; echo done; [ $MAINSPRING_ATTEMPT = 2 ]'
+";
+    let bench = Bench::with(text);
+    bench.fifo("gate");
+    let run = bench.start(&["run", "w.yaml"]);
+    while !bench.run(&["logs", "last", "a"]).stdout.ends_with("5\n") {}
+    let follower = bench.start_shell("exec $M logs last a -f --tail 2 > followed");
+    let first = bench.start_shell("exec $M logs last a -f --attempt 1 --tail 1 > first");
+    for (name, begun) in [("followed", "4\n5\n"), ("first", "5\n")] {
+        while bench.read(name) != begun {
+            assert!(begun.starts_with(&bench.read(name)), "{}", bench.read(name));
+        }
+    }
+    bench.write("gate", "");
+    first.done().is(0);
+    assert_eq!(bench.read("first"), "5\ndone\n");
+    while !bench.run(&["logs", "last", "a"]).stdout.starts_with("2\n") {}
+    bench.write("gate", "");
+    follower.done().is(0);
+    assert_eq!(bench.read("followed"), "4\n5\ndone\n2\n3\n4\n5\ndone\n");
+    run.done().is(0);
+    let past = bench.run(&["logs", "last", "a", "-f", "--attempt", "1", "--tail", "2"]);
+    assert_eq!(past.is(0).stdout, "5\ndone\n");
+    let both = bench.run(&["logs", "last", "a", "-f", "--attempt", "3"]);
+    both.is(2).says("has no attempt 3");
+}
+
 /// Fifty megabytes, followed across the end, read in whole, from the end and in part.
 fn travels(mut served: Served) {
     let bench = &served.bench;

@@ -10,6 +10,7 @@
 
 pub mod hub;
 pub mod follow;
+pub mod follow_text;
 pub mod place;
 pub mod reader;
 pub mod stream;

@@ -3,7 +3,8 @@
 use crate::app::App;
 use crate::auth::who::Viewer;
 use crate::byte_range::ByteRange;
-use crate::events::follow::follow;
+use crate::events::follow::{Wanted, follow};
+use crate::events::follow_text::follow_text;
 use crate::events::stream::Heard;
 use crate::extract::{Path, Query};
 use crate::find::{Found, run_id};
@@ -11,10 +12,9 @@ use crate::log_body::{Part, Rendered, Stamps, begun, broken, bytes_in, lines_in}
 use crate::problem::{Code, Problem};
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use mainspring_core::ids::{AttemptId, RunId, RunKey, TaskRef};
-use mainspring_core::kernel::row::Attempt;
+use mainspring_core::ids::{AttemptId, RunId, RunKey};
 use mainspring_core::world::input::Named;
 use mainspring_engine::logs::{LOST_LOG, LogError, LogText};
 use serde::Deserialize;
@@ -35,37 +35,52 @@ pub struct LogsQuery {
     tail: Option<u64>,
     /// Time and stream before each line.
     timestamps: Option<bool>,
-    /// `true`: as server-sent events, through later attempts, until the task is settled. The
-    /// whole log from the current attempt on, each line with its time and stream: `attempt`,
-    /// `tail` and `timestamps` are refused beside it.
+    /// `true`: go on as it is written, through later attempts, until the task is settled; with
+    /// `attempt` only that one, until it ends. `tail` counts from what is there at the beginning.
+    /// As server-sent events, each line with its time and stream, so that `timestamps` is refused;
+    /// as text for whoever accepts only `text/plain`.
     follow: Option<bool>,
 }
 
+/// How a log is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// What there is by now.
+    Text,
+    FollowedText,
+    Events,
+}
+
 impl LogsQuery {
-    fn is_to_follow(&self) -> Result<(), Problem> {
-        let Self { attempt, tail, timestamps, index: _, follow: _ } = self;
-        let given = [
-            ("attempt", attempt.is_some()),
-            ("tail", tail.is_some()),
-            ("timestamps", timestamps.is_some()),
-        ];
-        match given.iter().find(|(_, is_given)| *is_given) {
-            None => Ok(()),
-            Some((name, _)) => {
-                let detail = format!(
-                    "{name}: a log that is followed is told from the current attempt on, each \
-                     line with its time; leave it out, or ask for the text without `follow`"
-                );
+    fn form(&self, headers: &HeaderMap) -> Result<Form, Problem> {
+        let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+        let accepts = |kind: &str| accept.is_some_and(|accept| accept.contains(kind));
+        let wants_events = accepts("text/event-stream");
+        if self.follow != Some(true) && !wants_events {
+            return Ok(Form::Text);
+        }
+        if !wants_events && accepts("text/plain") && !accepts("*/*") {
+            return Ok(Form::FollowedText);
+        }
+        match self.timestamps {
+            None => Ok(Form::Events),
+            Some(_) => {
+                let detail = "timestamps: each event has the time and the stream of its line; \
+                              leave it out, or ask for text with `Accept: text/plain`";
                 Err(Problem::new(Code::BadQuery, detail))
             }
         }
+    }
+
+    fn stamps(&self) -> Stamps {
+        if self.timestamps == Some(true) { Stamps::TimeAndStream } else { Stamps::None }
     }
 }
 
 /// Shows the log of an attempt of a task, or with `index` of one instance of a fan-out.
 #[utoipa::path(get, path = "/runs/{id}/tasks/{name}/logs", operation_id = "taskLog", tag = "tasks",
     params(("id" = RunId, Path), ("name" = String, Path), LogsQuery),
-    responses((status = 200, description = "the text, or events `line` and `end`",
+    responses((status = 200, description = "the text, or events `line`, and `end` or `error`",
             content((String = "text/plain"), (Heard = "text/event-stream"))),
         (status = 206, body = String, content_type = "text/plain", description = "the range asked for")))]
 pub async fn logs(
@@ -81,22 +96,20 @@ pub async fn logs(
     let range = ByteRange::asked(&headers);
     let found = app.found(run_id(&id)?).await?;
     whose(&found, &name, query.index)?;
-    if query.follow == Some(true) || wants_events(&headers) {
-        query.is_to_follow()?;
-        let (run, named) = (found.run.head.id, Named { task: name.into(), index: query.index });
-        follow_from(&found, &named)?;
-        return follow(app, who, (run, named), &headers);
+    let form = query.form(&headers)?;
+    if form != Form::Text {
+        let wanted = wanted(&app, &found, name, &query).await?;
+        return match form {
+            Form::Events => follow(app, who, wanted, &headers),
+            _ => Ok(growing(follow_text(app, who, wanted, query.stamps())?)),
+        };
     }
     let task = found.named(&name, query.index)?;
-    let Some(attempt) = choose(&app, &found, task, query.attempt).await? else {
+    let Some(attempt) = app.attempt(&found, task, query.attempt).await? else {
         return Ok(nothing(range));
     };
-    let shown = Shown {
-        app,
-        place: (found.run.head.key, attempt.id),
-        stamps: if query.timestamps == Some(true) { Stamps::TimeAndStream } else { Stamps::None },
-        pass: 0,
-    };
+    let shown =
+        Shown { app, place: (found.run.head.key, attempt.id), stamps: query.stamps(), pass: 0 };
     let shown = match query.tail {
         None => shown,
         Some(count) => shown.last(count).await?,
@@ -130,12 +143,25 @@ fn whose(found: &Found, name: &str, index: Option<u32>) -> Result<(), Problem> {
 }
 
 /// A log can be followed before its first line is written: also that of an instance which has yet
-/// to start.
-fn follow_from(found: &Found, named: &Named) -> Result<(), Problem> {
-    match found.named(&named.task, named.index) {
-        Err(problem) if problem.code != Code::NotStarted.word() => Err(problem),
-        _ => Ok(()),
+/// to start. An attempt that is named must be there.
+async fn wanted(
+    app: &App,
+    found: &Found,
+    name: String,
+    query: &LogsQuery,
+) -> Result<Wanted, Problem> {
+    match (found.named(&name, query.index), query.attempt) {
+        (Ok(task), Some(_)) => {
+            app.attempt(found, task, query.attempt).await?;
+        }
+        (Err(problem), None) if problem.code == Code::NotStarted.word() => {}
+        (named, _) => {
+            named?;
+        }
     }
+    let named = Named { task: name.into(), index: query.index };
+    let (attempt, tail) = (query.attempt, query.tail);
+    Ok(Wanted { run: found.run.head.id, named, attempt, tail })
 }
 
 /// A log as it is asked for. It may be too large to be held: what has to know its end first
@@ -168,11 +194,6 @@ impl Shown {
     }
 }
 
-fn wants_events(headers: &HeaderMap) -> bool {
-    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
-    accept.is_some_and(|accept| accept.contains("text/event-stream"))
-}
-
 impl From<LogError> for Problem {
     fn from(error: LogError) -> Self {
         match error {
@@ -188,35 +209,6 @@ impl From<LogError> for Problem {
     }
 }
 
-/// None when the task has not run. A refused start leaves its number to the next attempt.
-async fn choose(
-    app: &App,
-    found: &Found,
-    task: TaskRef,
-    wanted: Option<u32>,
-) -> Result<Option<Attempt>, Problem> {
-    let run = found.run.head.key;
-    let current = match app.row(found, task).await? {
-        None => None,
-        Some(row) => match wanted {
-            // The one at its work is asked for by its number.
-            Some(number) if row.attempt.as_ref().is_some_and(|it| it.number == number) => {
-                return Ok(row.attempt);
-            }
-            _ => app.last_attempt(run, &row).await?,
-        },
-    };
-    let Some(wanted) = wanted else { return Ok(current) };
-    if current.as_ref().is_some_and(|attempt| attempt.number == wanted) {
-        return Ok(current);
-    }
-    let history = app.store.attempts_of(run, task).await?;
-    let own = history.into_iter().map(|past| past.attempt);
-    let past = own.filter(|attempt| attempt.number == wanted).last();
-    let missing = || Problem::new(Code::AttemptNotFound, format!("there is no attempt {wanted}"));
-    past.ok_or_else(missing).map(Some)
-}
-
 fn text(status: StatusCode, body: Body) -> Response {
     // Logs hold whatever a program wrote: never to be taken for a page.
     let headers = [
@@ -225,6 +217,17 @@ fn text(status: StatusCode, body: Body) -> Response {
         (header::ACCEPT_RANGES, "bytes"),
     ];
     (status, headers, body).into_response()
+}
+
+/// Text that nobody on the way holds back, be it to compress it.
+fn growing(body: Body) -> Response {
+    let mut response = text(StatusCode::OK, body);
+    let headers = response.headers_mut();
+    headers.remove(header::ACCEPT_RANGES);
+    headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("identity"));
+    let unbuffered = HeaderName::from_static("x-accel-buffering");
+    headers.insert(unbuffered, HeaderValue::from_static("no"));
+    response
 }
 
 fn nothing(range: Option<ByteRange>) -> Response {

@@ -133,6 +133,30 @@ async fn only_the_end_of_a_log_can_be_asked_for() {
 }
 
 #[tokio::test]
+async fn a_log_is_followed_from_its_last_lines_on() {
+    let rig = Rig::new().await;
+    let (kept, shown) = log();
+    let path = ended(&rig, Some(&compressed(&kept))).await;
+    let told = rig.get(&format!("{path}?follow=true&tail=2")).await.text;
+    let ids: Vec<&str> = told.lines().filter(|line| line.starts_with("id: ")).collect();
+    assert_eq!(ids, ["id: 1:4999", "id: 1:5000"], "{told}");
+    assert!(told.contains("line 4999") && told.contains("event: end\n"), "{told}");
+    // Whoever was cut off has heard of some of them.
+    let heard = [("last-event-id", "1:4997")];
+    let again = format!("{path}?follow=true&tail=2");
+    let told = rig.ask(request(Method::GET, &again, &heard, "")).await.text;
+    assert_eq!(told.matches("id: 1:").count(), 3, "{told}");
+    for (tail, from) in [("&tail=2", LINES - 2), ("", 0)] {
+        let accept = [("accept", "text/plain"), ("accept-encoding", "gzip")];
+        let path = format!("{path}?follow=true{tail}");
+        let answer = rig.ask(request(Method::GET, &path, &accept, "")).await;
+        assert_eq!(answer.headers["content-type"], "text/plain; charset=utf-8");
+        let lines: Vec<&str> = shown.split_inclusive('\n').collect();
+        assert!(answer.text == lines[from..].concat(), "{tail}");
+    }
+}
+
+#[tokio::test]
 async fn a_log_that_is_cut_short_does_not_seem_whole() {
     let rig = Rig::new().await;
     let blob = compressed(&log().0);

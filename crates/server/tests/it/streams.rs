@@ -3,6 +3,7 @@
 use crate::rig::{NOOPS, RETENTION, Rig, request};
 use axum::http::{Method, StatusCode};
 use futures_util::StreamExt as _;
+use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::work::Outcome;
 use mainspring_core::world::input::{Forget, Forgotten, Input};
@@ -176,9 +177,42 @@ async fn a_task_that_is_settled_has_nothing_to_follow() {
     assert_eq!(answer.headers["content-type"], "text/event-stream");
     assert!(answer.text.contains("event: end\ndata: {\"status\":\"success\"}"), "{}", answer.text);
     assert!(rig.folder().exists());
-    for other in ["attempt=1", "tail=5", "timestamps=true"] {
-        let answer = rig.get(&format!("/runs/{id}/tasks/a/logs?follow=true&{other}")).await;
-        assert_eq!(answer.code(), "bad_query", "{other}");
+    let answer = rig.get(&format!("/runs/{id}/tasks/a/logs?follow=true&timestamps=true")).await;
+    assert_eq!(answer.code(), "bad_query");
+    let answer = rig.get(&format!("/runs/{id}/tasks/a/logs?follow=true&attempt=1")).await;
+    assert_eq!(answer.code(), "attempt_not_found");
+}
+
+/// Attempts that write a line each.
+#[tokio::test]
+async fn one_attempt_is_followed_until_its_end() {
+    let (rig, hand) = Rig::at_work().await;
+    rig.deploy("name: w\ntasks: {a: {run: x, retries: {max: 1, delay: 1ms}}}\n").await;
+    let run = rig.post("/workflows/w/runs", "{}").await.json();
+    let path = format!("/runs/{}/tasks/a/logs?follow=true", run["id"].as_str().unwrap());
+    hand.started("a").await;
+    let follow = async |more: &str| {
+        let ask = request(Method::GET, &format!("{path}{more}"), &[], "");
+        rig.send(ask).await.into_body()
+    };
+    let first = follow("&attempt=1").await;
+    let failure = TaskError::new(ErrorClass::Transient, "no");
+    hand.end_and_again("a", Outcome::Failed(failure)).await;
+    let read = async |body| {
+        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+        String::from_utf8(bytes.to_vec()).unwrap()
+    };
+    let told = read(first).await;
+    assert!(told.contains("id: 1:1\n") && !told.contains("id: 2:"), "{told}");
+    assert!(told.contains("event: end\ndata: {\"status\":\"failed\"}"), "{told}");
+    assert_eq!(read(follow("&attempt=1").await).await, told, "also when it is over");
+    assert_eq!(rig.get(&format!("{path}&attempt=3")).await.code(), "attempt_not_found");
+    let (second, all) = (follow("&attempt=2").await, follow("").await);
+    hand.end("a", Outcome::Success(None));
+    for body in [second, all] {
+        let told = read(body).await;
+        assert!(told.contains("id: 2:1\n") && !told.contains("id: 1:"), "{told}");
+        assert!(told.contains("event: end\ndata: {\"status\":\"success\"}"), "{told}");
     }
 }
 
