@@ -1,6 +1,7 @@
 //! How much is held for requests at once. Whoever does not fit is told to come back: memory has
 //! a bound whatever is sent, by however many.
 
+use crate::auth::who::Pass;
 use crate::problem::{Code, Problem};
 use mainspring_core::limits::DEFINITION_BYTES_MAX;
 use std::sync::Arc;
@@ -18,6 +19,9 @@ const PARSERS_MAX: usize = 2;
 pub struct Room {
     bodies: Arc<Semaphore>,
     parsers: Semaphore,
+    /// Of those who come through the owner's socket, and of all others: strangers who listen keep
+    /// nobody out there.
+    own_streams: Arc<Semaphore>,
     streams: Arc<Semaphore>,
 }
 
@@ -63,13 +67,15 @@ impl Room {
         Self {
             bodies: Arc::new(Semaphore::new(BODIES_BYTES_MAX)),
             parsers: Semaphore::new(PARSERS_MAX),
+            own_streams: Arc::new(Semaphore::new(streams)),
             streams: Arc::new(Semaphore::new(streams)),
         }
     }
 
     /// For somebody who listens until something ends.
-    pub fn for_stream(&self) -> Result<Seat, Problem> {
-        match Arc::clone(&self.streams).try_acquire_owned() {
+    pub fn for_stream(&self, pass: Pass) -> Result<Seat, Problem> {
+        let streams = if pass == Pass::Owner { &self.own_streams } else { &self.streams };
+        match Arc::clone(streams).try_acquire_owned() {
             Ok(taken) => Ok(Seat { _taken: taken }),
             Err(_) => {
                 let detail = "as many streams are open as this server serves at once";
@@ -120,9 +126,11 @@ mod tests {
     #[test]
     fn streams_take_half_of_the_connections() {
         let room = Room::new(8);
-        let seats: Vec<Seat> = (0..4).map(|_| room.for_stream().expect("free")).collect();
-        assert_eq!(room.for_stream().expect_err("full").code, Code::Busy.word());
+        let anyone = || room.for_stream(Pass::Nothing);
+        let seats: Vec<Seat> = (0..4).map(|_| anyone().expect("free")).collect();
+        assert_eq!(anyone().expect_err("full").code, Code::Busy.word());
+        assert!(room.for_stream(Pass::Owner).is_ok(), "the owner has seats of their own");
         drop(seats);
-        assert!(room.for_stream().is_ok());
+        assert!(anyone().is_ok());
     }
 }

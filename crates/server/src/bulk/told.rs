@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 /// Tells `progress` at once and whenever there is more, until it is over.
 pub fn follow(app: App, who: Who, bulk: Arc<Bulk>) -> Result<Response, Problem> {
-    let seat = app.room.for_stream()?;
+    let seat = app.room.for_stream(who.pass)?;
     let looker = Looker {
         progress: bulk.watch(),
         draining: app.draining.subscribe(),

@@ -83,7 +83,7 @@ pub fn follow(
     wanted: Wanted,
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
-    let seat = app.room.for_stream()?;
+    let seat = app.room.for_stream(who.pass)?;
     let allowed = lapse(app.clone(), who);
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let last = last.and_then(|text| {

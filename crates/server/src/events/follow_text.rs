@@ -14,7 +14,7 @@ use std::io;
 /// The lines as they come. It ends as a whole body does only when that was all: whatever else ends
 /// it cuts it off.
 pub fn follow_text(app: App, who: Who, wanted: Wanted, stamps: Stamps) -> Result<Body, Problem> {
-    let seat = app.room.for_stream()?;
+    let seat = app.room.for_stream(who.pass)?;
     let allowed = Box::pin(lapse(app.clone(), who));
     let following = Following {
         follower: Follower::new(app, wanted, None),

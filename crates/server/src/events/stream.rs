@@ -63,7 +63,7 @@ pub async fn events(
     if let Some(run) = run {
         app.found(run).await?;
     }
-    let seat = app.room.for_stream()?;
+    let seat = app.room.for_stream(who.pass)?;
     let wanted = Wanted { run, workflow: query.workflow };
     let last = headers.get(LAST_EVENT_ID).map(|value| value.to_str().map_err(drop));
     let last = last.map(|text| text.and_then(str::parse::<Place>));
