@@ -132,7 +132,7 @@ const BREAKS: &[(&str, &str, &str)] = &[
     ("update runs set labels = '{' where key = <success>",
         "readable", "column labels holds '{'"),
     ("update runs set input = null where key = <success>",
-        "readable", "column input holds"),
+        "readable", "its input is missing"),
     ("update tasks set fact = 'odd' where run = <success> and no = 0",
         "readable", "column fact holds 'odd'"),
     ("update runs set owner = 99",
