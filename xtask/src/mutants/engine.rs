@@ -27,6 +27,10 @@ pub const MUTANTS: &[Mutant] = &[
             return self.step_without_changes();
         }",
     )),
+    mutant("empty-batch-overtakes", "what follows from a batch waits for it, changes or none", CYCLE, (
+        "batch.changes.is_empty() && !self.is_committing()",
+        "batch.changes.is_empty()",
+    )),
     mutant("departed-too-early", "a run is remembered until the batch it left with is durable", CYCLE, (
         "self.world.forget_departed(number)",
         "self.world.forget_departed(u64::MAX)",

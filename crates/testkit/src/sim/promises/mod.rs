@@ -58,7 +58,7 @@
 //! | conditions: evaluated once, false means skipped | conditions | `lists` |
 //! | an instance is told its index, count and item | told | `acts` |
 //! | a question that is not open takes no answer | heeded | `inputs` |
-//! | a finalizer runs when the work is done, one at a time in a queue, by priority and age | landing, limits, served | `finals`, `limits`, `served` |
+//! | a finalizer runs when the work is done, one at a time in a queue, by priority and age | landing, limits | `finals`, `limits` |
 //! | its own tries and losses; the work is not done again for them | landing | `finals` |
 //! | a cancel withdraws it: it never lands after one, and what lands before it is gone has landed | landing | `finals` |
 //! | a merge that a checkout is in the way of waits without an end, counts nothing and holds no permit; held, cancelled and landed like any other | hindered, landing, limits, rest | `hindered`, `finals`, `limits` |

@@ -71,8 +71,8 @@ impl Served {
         let still = waiting.iter().filter(|(who, it)| self.waiting.get(who) == Some(it));
         let checked = still.map(|(who, place)| check_passed(*who, place, &started));
         let checked: Check = checked.collect();
-        let mut still = queued.iter().filter(|(who, it)| self.queued.get(who) == Some(it));
-        let landed = still.try_for_each(|(who, place)| check_queue(*who, place, &landing));
+        let still = queued.iter().filter(|(who, it)| self.queued.get(who) == Some(it));
+        let landed = still.map(|(who, place)| check_queue(*who, place, &landing)).collect();
         (self.waiting, self.queued) = (waiting, queued);
         checked.and(landed)
     }
