@@ -23,7 +23,7 @@ pub fn random_library(luck: &mut Luck, tasks_max: u64) -> Library {
         // All versions of a workflow share their tiers and what bounds their runs: which number counts while runs of
         // several versions are active is not what is looked at here.
         let shared = format!("@gpu={}\n{}", gpu(luck), gates(luck, group_limit));
-        for _ in 0..1 + luck.below(2) {
+        for _ in 0..1 + luck.below(4) / 3 {
             let text = random_sketch(luck, &shared, tasks_max, kin);
             library.add(name, text, weight);
         }
@@ -202,7 +202,7 @@ fn words(luck: &mut Luck, control: &str) -> String {
     maybe(5, "tier=shared");
     maybe(5, "priority=3");
     let works = control.is_empty() && !words.contains("noop");
-    if works && luck.below(3) == 0 {
+    if works && luck.below(4) == 0 {
         words.push_str(&finalizer(luck));
     }
     words
@@ -232,11 +232,11 @@ fn edges(luck: &mut Luck, names: &[String]) -> Vec<Edge> {
         if luck.below(3) != 0 {
             continue;
         }
-        let when = match luck.below(10) {
+        let when = match luck.below(9) {
             0 | 1 => "/started",
             2 => "/failed",
             3 => "/finished",
-            4 | 5 => "/completed",
+            4 => "/completed",
             _ => "",
         };
         edges.push((name.clone(), when));
