@@ -120,7 +120,30 @@ impl Definitions {
 }
 
 fn not_found(workflow: &str) -> Problem {
-    Problem::new(Code::WorkflowNotFound, format!("there is no workflow '{workflow}'"))
+    let detail =
+        format!("there is no workflow '{workflow}': `GET /workflows` lists those there are");
+    Problem::new(Code::WorkflowNotFound, detail)
+}
+
+/// The engine's refusal does not know the name that was asked for.
+pub fn named(problem: Problem, workflow: &str) -> Problem {
+    match problem.code == Code::WorkflowNotFound.word() {
+        true => not_found(workflow),
+        false => problem,
+    }
+}
+
+/// The same where a version of it has been found: then it was deleted.
+pub fn deleted(problem: Problem, workflow: &str) -> Problem {
+    match problem.code == Code::WorkflowNotFound.word() {
+        true => {
+            let detail = format!(
+                "workflow '{workflow}' was deleted, and starts no runs: deploy it again first"
+            );
+            Problem::new(Code::WorkflowNotFound, detail)
+        }
+        false => problem,
+    }
 }
 
 impl App {

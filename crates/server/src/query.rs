@@ -60,7 +60,12 @@ impl IntoDeserializer<'_> for Field {
 macro_rules! parsed {
     ($($method:ident $visit:ident $kind:ty;)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            let value: $kind = self.one()?.parse().map_err(|error| self.wrong(error))?;
+            let given = self.one()?;
+            let Ok(value) = given.parse::<$kind>() else {
+                let shown: String = given.chars().take(40).collect();
+                let most = <$kind>::MAX;
+                return Err(self.wrong(format!("'{shown}' is no whole number from 0 to {most}")));
+            };
             visitor.$visit(value)
         }
     )*};
@@ -141,7 +146,10 @@ mod tests {
         let wrong = |query: &str| asked(query).expect_err(query);
         assert_eq!(wrong("word=a&word=b"), "word: given 2 times");
         assert_eq!(wrong("force=yes"), "force: 'yes' is neither true nor false");
-        assert!(wrong("number=x").starts_with("number: invalid digit"));
+        let none = "is no whole number from 0 to 18446744073709551615";
+        for given in ["x", "-1", "", "1.5"] {
+            assert_eq!(wrong(&format!("number={given}")), format!("number: '{given}' {none}"));
+        }
         assert!(wrong("nope=1").contains("unknown field `nope`"));
     }
 }

@@ -25,7 +25,8 @@ pub async fn connect(target: &Target) -> Result<Line, ClientError> {
     match opened {
         Ok(Ok(line)) => Ok(line),
         Ok(Err(source)) if is_certificate(&source) => {
-            Err(ClientError::Untrusted { place: place(), source: source.into() })
+            let hint = hint(&source);
+            Err(ClientError::Untrusted { place: place(), hint, source: source.into() })
         }
         Ok(Err(source)) => Err(ClientError::Unreachable { place: place(), source: source.into() }),
         Err(_) => Err(ClientError::Silent { place: place(), after: CONNECT_TIME_MAX }),
@@ -36,6 +37,16 @@ pub async fn connect(target: &Target) -> Result<Line, ClientError> {
 fn is_certificate(error: &io::Error) -> bool {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
     matches!(cause, Some(rustls::Error::InvalidCertificate(_)))
+}
+
+/// What `openssl req -x509` makes is marked as an issuer's, which nobody else would notice.
+fn hint(error: &io::Error) -> &'static str {
+    match error.to_string().contains("CaUsedAsEndEntity") {
+        true => {
+            ". It is marked as an issuer's own: make it with `-addext basicConstraints=CA:FALSE`"
+        }
+        false => "",
+    }
 }
 
 async fn open(target: &Target) -> io::Result<Line> {

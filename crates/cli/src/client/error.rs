@@ -20,10 +20,12 @@ pub enum ClientError {
     },
     #[error(
         "{place} cannot prove that it is this server: its certificate must be for that name and \
-         be trusted here, or by the file that SSL_CERT_FILE names"
+         be trusted here, or by the file that SSL_CERT_FILE names{hint}"
     )]
     Untrusted {
         place: String,
+        /// What is wrong with this one, where a person would not guess it.
+        hint: &'static str,
         #[source]
         source: Cause,
     },

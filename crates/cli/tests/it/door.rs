@@ -80,10 +80,15 @@ impl Served {
 
     /// Over TLS, with a certificate for `localhost` in `cert.pem`.
     pub fn secured() -> Self {
-        let bench = Bench::new();
         let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("made");
-        bench.write("cert.pem", made.cert.pem());
-        bench.write("key.pem", made.signing_key.serialize_pem());
+        Self::secured_by(&made.cert.pem(), &made.signing_key.serialize_pem())
+    }
+
+    /// Over TLS, with this certificate and key.
+    pub fn secured_by(certificate: &str, key: &str) -> Self {
+        let bench = Bench::new();
+        bench.write("cert.pem", certificate);
+        bench.write("key.pem", key);
         let tls = ["--tls-certificate", "cert.pem", "--tls-key", "key.pem"];
         let args: Vec<&str> = [&["--listen", "127.0.0.1:0"][..], &tls].concat();
         let (server, url) = begin_on(&bench, None, &args);

@@ -159,6 +159,7 @@ fn a_workflow_is_deleted() {
         served.run(&["watch", &id]).is(130);
         served.run(&["trigger", "w"]).is(2).says("no such workflow");
         served.run(&["show", &id]).is(0);
+        served.run(&["rerun", &id]).is(2).says("'w' was deleted");
         served.run(&["apply", "w.yaml"]).is(0);
         served.run(&["delete", "w", "-o", "yaml"]).is(0).prints("deleted: true");
     }

@@ -231,6 +231,20 @@ fn a_token_whose_secret_cannot_be_shown_is_no_token() {
     served.bench.run(&["tokens", "create", "me", "--role", "viewer"]).is(0);
 }
 
+/// As `openssl req -x509` makes them.
+#[test]
+fn a_certificate_that_is_an_issuers_own_is_said_to_be() {
+    let key = rcgen::KeyPair::generate().expect("made");
+    let params = rcgen::CertificateParams::new(vec!["localhost".to_owned()]);
+    let mut params = params.expect("a name");
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let certificate = params.self_signed(&key).expect("made");
+    let served = Served::secured_by(&certificate.pem(), &key.serialize_pem());
+    let mut command = served.bench.command(&served.args(&["runs"]));
+    command.env("SSL_CERT_FILE", served.bench.path("cert.pem"));
+    finish(command).is(3).says("basicConstraints=CA:FALSE");
+}
+
 #[test]
 fn only_a_trusted_server_is_told_the_token() {
     let served = Served::secured();

@@ -5,11 +5,12 @@ use crate::auth::who::Who;
 use crate::change::Held;
 use crate::extract::Body;
 use crate::idempotency::{Turn, claim};
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use mainspring_core::ids::RunId;
 use mainspring_core::world::input::{Command, Input, Order};
+use std::sync::Arc;
 
 /// A request as it came: with its key, if it has one, it is the same when it comes again.
 #[derive(Debug)]
@@ -44,6 +45,17 @@ impl Asked {
         let record = who.record_with(action, target, claim.as_ref());
         let command = Command { run, order, by: who.name.to_string() };
         let held = Held { claim, ..Held::default() };
-        app.submit(record, Input::Command(command), held).await.map(drop)
+        let task = match &command.order {
+            Order::Task(named, _) | Order::Rule(named, _) => Some(Arc::clone(&named.task)),
+            _ => None,
+        };
+        match (app.submit(record, Input::Command(command), held).await, task) {
+            // A name that is wrong is wrong whatever the run's state.
+            (Err(problem), Some(task)) if problem.code == Code::RunState.word() => {
+                app.found(run).await?.task_no(&task)?;
+                Err(problem)
+            }
+            (done, _) => done.map(drop),
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::trigger::{accepted, group};
 use crate::app::App;
 use crate::auth::who::{Operator, Who};
 use crate::change::Held;
-use crate::definitions::Version;
+use crate::definitions::{Version, deleted};
 use crate::extract::{Body, Path};
 use crate::find::{Found, run_id};
 use crate::idempotency::{Claim, IdempotencyKeyHeader, Turn, claim};
@@ -22,7 +22,9 @@ use mainspring_core::view::shapes::RunView;
 use mainspring_core::world::input::{Input, Refusal, Reply, Trigger};
 use mainspring_engine::Rerun;
 use mainspring_engine::definitions::additions;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -41,13 +43,27 @@ pub struct RerunBody {
 }
 
 /// The version that the new run is pinned to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
+#[schema(rename_all = "snake_case")]
 pub enum RerunVersion {
     /// That of the run.
     Same,
     /// The workflow's latest; tasks are found in it by their names.
     Latest,
+}
+
+impl<'de> Deserialize<'de> for RerunVersion {
+    /// People write a number here.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let given = Value::deserialize(from)?;
+        match given.as_str() {
+            Some("same") => Ok(Self::Same),
+            Some("latest") => Ok(Self::Latest),
+            _ => Err(D::Error::custom(format!(
+                "version: {given} is neither `same`, which is the run's, nor `latest`"
+            ))),
+        }
+    }
 }
 
 /// Runs a final run anew: a new run with the same input.
@@ -100,7 +116,7 @@ pub async fn again(
     let again = app.engine.take_over(rerun).await?;
     let record = who.record_with("run.rerun", format!("run {run}"), claim.as_ref());
     let trigger = Trigger {
-        workflow,
+        workflow: Arc::clone(&workflow),
         version: Some(version.row.number),
         input,
         labels,
@@ -111,7 +127,8 @@ pub async fn again(
         again: Some(Box::new(again)),
     };
     let held = Held { claim, ..Held::default() };
-    match app.submit(record, Input::Trigger(trigger), held).await? {
+    let done = app.submit(record, Input::Trigger(trigger), held).await;
+    match done.map_err(|problem| deleted(problem, &workflow))? {
         Reply::Accepted { run } => Ok(run),
         _ => unreachable!("a trigger is answered by a run"),
     }

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::auth::who::{Operator, Who};
 use crate::change::Held;
-use crate::definitions::Version;
+use crate::definitions::{Version, deleted};
 use crate::extract::{Body, Path};
 use crate::idempotency::{Claim, IdempotencyKeyHeader, Turn, claim};
 use crate::problem::{Code, Problem};
@@ -96,7 +96,7 @@ async fn start(
     let group = group(app, &version, &input).await?;
     let record = who.record_with("run.trigger", format!("workflow {name}"), claim.as_ref());
     let trigger = Trigger {
-        workflow: name,
+        workflow: Arc::clone(&name),
         version: Some(version.row.number),
         input,
         labels: body.labels,
@@ -107,7 +107,8 @@ async fn start(
         again: None,
     };
     let held = Held { claim, ..Held::default() };
-    match app.submit(record, Input::Trigger(trigger), held).await? {
+    let done = app.submit(record, Input::Trigger(trigger), held).await;
+    match done.map_err(|problem| deleted(problem, &name))? {
         Reply::Accepted { run } => Ok(run),
         _ => unreachable!("a trigger is answered by a run"),
     }
@@ -135,10 +136,34 @@ fn check(body: &TriggerBody) -> Result<(), Problem> {
     if body.labels.len() > LABELS_MAX {
         return wrong(format!("labels: at most {LABELS_MAX}"));
     }
-    let is_fine = |text: &String| text.len() <= LABEL_BYTES_MAX && !text.contains('\0');
-    match body.labels.iter().all(|(key, value)| !key.is_empty() && is_fine(key) && is_fine(value)) {
-        true => Ok(()),
-        false => wrong(format!("labels: keys and values of at most {LABEL_BYTES_MAX} bytes")),
+    match body.labels.iter().find_map(|(key, value)| wrong_label(key, value)) {
+        None => Ok(()),
+        Some(what) => wrong(format!("labels: {what}")),
+    }
+}
+
+/// What is wrong with a label. Runs are looked for by `key=value`.
+fn wrong_label(key: &str, value: &str) -> Option<String> {
+    // As much as is needed to find it.
+    let shown: String = key.chars().take(40).collect();
+    let shown = shown.escape_debug();
+    if key.is_empty() {
+        Some("a key is empty: give each label a name".to_owned())
+    } else if key.contains('=') {
+        let use_another = "runs are looked for by key=value, so a key cannot hold one";
+        Some(format!("key '{shown}' holds '=': {use_another}"))
+    } else if key.contains('\0') || value.contains('\0') {
+        Some(format!("'{shown}' holds a NUL character: leave it out"))
+    } else if key.len() > LABEL_BYTES_MAX {
+        let length = key.len();
+        Some(format!("key '{shown}…' has {length} bytes; at most {LABEL_BYTES_MAX} are taken"))
+    } else if value.len() > LABEL_BYTES_MAX {
+        let length = value.len();
+        Some(format!(
+            "the value of '{shown}' has {length} bytes; at most {LABEL_BYTES_MAX} are taken"
+        ))
+    } else {
+        None
     }
 }
 

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::auth::who::{Admin, Viewer};
 use crate::change::Held;
 use crate::cursor;
-use crate::definitions::Version;
+use crate::definitions::{self, Version};
 use crate::extract::{Path, Query};
 use crate::problem::Problem;
 use axum::Json;
@@ -124,7 +124,8 @@ pub async fn delete(
         _ => ActiveRuns::Refuse,
     };
     let record = who.record("workflow.delete", format!("workflow {name}"));
-    let delete = DeleteWorkflow { name, active, by: who.name.to_string() };
-    app.submit(record, Input::DeleteWorkflow(delete), Held::default()).await?;
+    let delete = DeleteWorkflow { name: Arc::clone(&name), active, by: who.name.to_string() };
+    let done = app.submit(record, Input::DeleteWorkflow(delete), Held::default()).await;
+    done.map_err(|problem| definitions::named(problem, &name))?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -23,6 +23,7 @@ mod tiers;
 mod landed;
 mod tokens;
 mod hostile;
+mod named;
 mod streams;
 mod codes;
 mod log_parts;
