@@ -6,7 +6,7 @@ use crate::cursor::encode;
 use crate::narrate::Told;
 use crate::problem::{Code, Problem};
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::sync::atomic::Ordering;
@@ -18,7 +18,10 @@ const REQUEST_ID_BYTES_MAX: usize = 64;
 pub async fn around(State(app): State<App>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let (id, told) = (request_id(&request), Told::of(&request));
-    let mut response = if app.is_ready.load(Ordering::Relaxed) || is_probe(&request) {
+    let mut response = if lacks_host(&request) {
+        let detail = "a request of HTTP/1.1 names the server that it is for: send a `Host` header";
+        Problem::new(Code::BadRequest, detail).into_response()
+    } else if app.is_ready.load(Ordering::Relaxed) || is_probe(&request) {
         next.run(request).await
     } else {
         Problem::new(Code::Stopping, "try another server, or this one in a moment").into_response()
@@ -33,6 +36,14 @@ pub async fn around(State(app): State<App>, request: Request, next: Next) -> Res
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     response
+}
+
+/// Without it nobody can tell for whom the request was made. HTTP/1.0 knows none, and HTTP/2 has
+/// it in the address.
+fn lacks_host(request: &Request) -> bool {
+    request.version() == Version::HTTP_11
+        && request.uri().authority().is_none()
+        && !request.headers().contains_key(header::HOST)
 }
 
 fn is_probe(request: &Request) -> bool {

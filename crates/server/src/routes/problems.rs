@@ -136,8 +136,8 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operati
 }
 
 fn codes((method, path): (Method, &str), id: &str, operation: &Operation) -> BTreeSet<Code> {
-    // Whoever takes no query refuses one.
-    let mut codes = BTreeSet::from([Code::BadQuery]);
+    // Whoever takes no query refuses one; and every request names a host.
+    let mut codes = BTreeSet::from([Code::BadQuery, Code::BadRequest]);
     if id == "alive" {
         return codes;
     }
@@ -167,7 +167,6 @@ fn codes((method, path): (Method, &str), id: &str, operation: &Operation) -> BTr
 
 fn of_path(path: &str) -> impl Iterator<Item = Code> {
     let holds = [
-        ("{", Code::BadRequest),
         ("/workflows/{name}", Code::WorkflowNotFound),
         ("/runs/{id}", Code::RunNotFound),
         ("/tasks/{name}", Code::TaskNotFound),

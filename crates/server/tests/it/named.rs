@@ -1,7 +1,8 @@
 //! What is wrong with a request is said by its name, with what is taken instead.
 
-use crate::rig::{Answer, Rig};
-use axum::http::StatusCode;
+use crate::rig::{Answer, Rig, request};
+use axum::body::Body;
+use axum::http::{Method, Request, StatusCode, Version};
 
 #[track_caller]
 fn says(answer: &Answer, code: &str, words: &[&str]) {
@@ -85,4 +86,24 @@ async fn a_task_that_is_not_there_is_said_before_the_state_of_its_run() {
         says(&task("zz").await, "task_not_found", &["'zz'"]);
         assert_ne!(task("a").await.code(), "task_not_found", "{verb}");
     }
+}
+
+#[tokio::test]
+async fn a_request_of_http_1_1_names_its_host() {
+    let rig = Rig::new().await;
+    let ask = |version: Version, path: &str| {
+        let request = Request::builder().version(version).uri(path);
+        request.body(Body::empty()).unwrap()
+    };
+    for path in ["/runs", "/healthz", "/"] {
+        let answer = rig.ask(ask(Version::HTTP_11, path)).await;
+        says(&answer, "bad_request", &["`Host`"]);
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST);
+    }
+    assert_eq!(rig.ask(ask(Version::HTTP_10, "/runs")).await.status, StatusCode::OK);
+    assert_eq!(
+        rig.ask(ask(Version::HTTP_11, "http://127.0.0.1/runs")).await.status,
+        StatusCode::OK
+    );
+    assert_eq!(rig.ask(request(Method::GET, "/runs", &[], "")).await.status, StatusCode::OK);
 }
