@@ -285,6 +285,9 @@ pub struct Deployed {
     pub name: String,
     pub version: u32,
     pub is_new: bool,
+    /// It had been deleted.
+    #[serde(default)]
+    pub is_back: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -52,10 +52,12 @@ async fn deploy(client: &Client, source: Source, format: Format) -> Result<Tree>
     let ask = Ask::post(&["workflows"]).body("application/yaml", source.bytes).key(new_key());
     let tree: Tree = client.answer(&ask).await?;
     if format == Format::Table {
-        let Deployed { name, version, is_new } = tree.read()?;
-        let what = match is_new {
-            true => out::green("created"),
-            false => out::dim("unchanged"),
+        let Deployed { name, version, is_new, is_back } = tree.read()?;
+        let what = match (is_new, is_back) {
+            (true, true) => out::green("created, and the workflow is back"),
+            (true, false) => out::green("created"),
+            (false, true) => out::green("is back"),
+            (false, false) => out::dim("unchanged"),
         };
         out::result(&format!("{name}: version {version} {what}\n"));
     }

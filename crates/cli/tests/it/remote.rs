@@ -160,7 +160,8 @@ fn a_workflow_is_deleted() {
         served.run(&["trigger", "w"]).is(2).says("no such workflow");
         served.run(&["show", &id]).is(0);
         served.run(&["rerun", &id]).is(2).says("'w' was deleted");
-        served.run(&["apply", "w.yaml"]).is(0);
+        served.run(&["apply", "w.yaml"]).is(0).prints("w: version 1 is back");
+        served.run(&["apply", "w.yaml"]).is(0).prints("w: version 1 unchanged");
         served.run(&["delete", "w", "-o", "yaml"]).is(0).prints("deleted: true");
     }
 }

@@ -26,6 +26,11 @@ pub struct Deployed {
     pub workflow: Workflow,
     /// Whether this made a new version; the same text twice makes none.
     pub is_new: bool,
+    /// Whether this brought back a workflow that was deleted. Whoever asks again with the same key
+    /// is not told once more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub is_back: bool,
     /// What is allowed and probably not meant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
@@ -47,8 +52,8 @@ pub async fn deploy(
     let turn = claim(&app, &who, &headers, ("deploy", &body.bytes)).await?;
     let parsed = read(&app, &body).await?;
     let name = Arc::clone(&parsed.definition.name);
-    let (number, is_new) = match turn {
-        Turn::Again(KeyAnswer::Version { number, is_new }) => (number, is_new),
+    let (number, is_new, is_back) = match turn {
+        Turn::Again(KeyAnswer::Version { number, is_new }) => (number, is_new, false),
         Turn::Again(_) => return Err(Problem::new(Code::KeyReused, "it was no deploy's")),
         Turn::New(claim) => {
             let record = who.record_with("workflow.deploy", name.to_string(), claim.as_ref());
@@ -58,8 +63,10 @@ pub async fn deploy(
                 hash: parsed.hash,
             };
             let held = Held { claim, ..Held::default() };
+            let before = app.store.workflow(&name).await?;
+            let is_back = before.is_some_and(|row| row.deleted_at.is_some());
             match app.submit(record, Input::Deploy(deploy), held).await? {
-                Reply::Deployed { version, is_new } => (version, is_new),
+                Reply::Deployed { version, is_new } => (version, is_new, is_back),
                 _ => unreachable!("a deploy is answered by a version"),
             }
         }
@@ -67,7 +74,7 @@ pub async fn deploy(
     let workflow = as_of(&app, &name, number).await?;
     let warnings = parsed.warnings.iter().map(fault).collect();
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Json(Deployed { workflow, is_new, warnings })))
+    Ok((status, Json(Deployed { workflow, is_new, is_back, warnings })))
 }
 
 /// The workflow as this version left it, whatever has been deployed or hidden since: the same

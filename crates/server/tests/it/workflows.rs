@@ -93,6 +93,9 @@ async fn a_deleted_workflow_is_gone_and_comes_back() {
     assert_eq!(rig.get("/workflows").await.json()["items"], serde_json::json!([]));
     let back = rig.deploy(NOOPS).await;
     assert_eq!((back.status, back.json()["version"].as_u64()), (StatusCode::OK, Some(1)));
+    let back = back.json();
+    assert_eq!((&back["is_new"], &back["is_back"]), (&false.into(), &true.into()));
+    assert!(rig.deploy(NOOPS).await.json().get("is_back").is_none(), "it is there");
     assert_eq!(rig.post("/workflows/w/runs", "{}").await.status, StatusCode::ACCEPTED);
 }
 
