@@ -14,7 +14,9 @@ let run;
 before(async () => {
   [server, browser] = await Promise.all([Server.start(), Browser.start()]);
   await server.deploy(HOSTILE_FLOW);
-  run = await server.trigger('hostile', { labels: { [HOSTILE.markup.slice(0, 60)]: HOSTILE.turned } });
+  // A key without `=`, which is refused.
+  const key = HOSTILE.markup.slice(0, 60).replaceAll('=', '');
+  run = await server.trigger('hostile', { labels: { [key]: HOSTILE.turned, markup: HOSTILE.markup.slice(0, 200) } });
   await server.reached(run.id, 'failed');
   page = await browser.page(server);
 });
