@@ -33,7 +33,7 @@ export function follow(view) {
       if (event === 'progress' && stream === mine) bulk.value = { view: JSON.parse(data) };
     },
     tell: ({ is }) => {
-      // A server that was started anew knows nothing of it.
+      // One that is over is not remembered for ever.
       if (is === 'refused' && stream === mine && bulk.value) bulk.value = { ...bulk.value, isForgotten: true };
     },
   });

@@ -65,6 +65,11 @@ const WORKED_OUT = {
 /** @type {Record<string, string>} */
 const STOPPED_FOR = { pause: 'it is held', cancel: 'it is cancelled', timeout: 'its timeout is over', start_timeout: 'it did not start in time' };
 
+/** A kill that nobody has confirmed by then is a person's to give up. */
+const KILL_CONFIRMED_WITHIN_MS = 300_000;
+/** @param {string | undefined} at @param {number} now */
+const unconfirmed = (at, now) => (now - moment(at) >= KILL_CONFIRMED_WITHIN_MS ? `, ${ago(moment(at), now)}, and is not known to be gone: mainspring cancel --force gives it up as abandoned` : '');
+
 /** @param {Reason} it @param {string} run @param {number} now @returns {Piece[]} */
 function limit(it, run, now) {
   const name = { text: it.name ?? '', href: to.tiers() };
@@ -112,7 +117,7 @@ const SAID = {
   starting: () => ['nothing is in the way: it is about to start'],
   dispatched: (it, _, now) => [`attempt ${it.attempt} was handed over${since(it.since, now)}, and has not started yet`],
   running: (it, _, now) => [`attempt ${it.attempt} runs${soFar(it.since, now)}`],
-  stopping: (it) => [`is being stopped: ${STOPPED_FOR[it.why ?? ''] ?? it.why}${it.reason ? ` (${word(it.reason)})` : ''}`],
+  stopping: (it, _, now) => [`is being stopped: ${STOPPED_FOR[it.why ?? ''] ?? it.why}${it.reason ? ` (${word(it.reason)})` : ''}${unconfirmed(it.since, now)}`],
   finalizer: (it, _, now) => finalizer(it, now),
   landing: (it, _, now) => [`its work is done and lands, attempt ${it.attempt}${soFar(it.since, now)}`],
   grace: (it, _, now) => [`runs whatever happens, and is stopped ${ahead(moment(it.until), now)}`],

@@ -71,6 +71,27 @@ test('a limit that is full leads to who holds it, and goes when that is over; no
   await page.context().close();
 });
 
+test('a kill that is not confirmed for five minutes says how to give the work up', async () => {
+  const { id } = await server.trigger('gated');
+  await server.taskReached(id, 'first', 'running');
+  const page = await browser.page(server);
+  let minutes = 4;
+  // Nothing that could be started here outlives a kill: the server's answer is made up.
+  await page.route(/\/explain(\?|$)/, async (route) => {
+    const response = await route.fetch();
+    const told = await response.json();
+    told.tasks[0].reasons = [{ kind: 'stopping', why: 'timeout', since: new Date(Date.now() - minutes * 60_000).toISOString(), text: 'is being stopped' }];
+    return route.fulfill({ response, json: told });
+  });
+  await page.open(`/runs/${id}?tab=why`);
+  await page.getByText('is being stopped: its timeout is over', { exact: true }).first().waitFor();
+  minutes = 6;
+  await page.open(`/runs/${id}?tab=why`);
+  await page.getByText('is not known to be gone: mainspring cancel --force gives it up').first().waitFor();
+  await server.post(`/runs/${id}/cancel?force=true`);
+  await page.context().close();
+});
+
 test('a run that waits for others says for which, and one that is held by whom', async () => {
   await server.deploy('name: single\nmax_active_runs: 1\ntasks:\n  a: { wait: { signal: go } }\n');
   const first = await server.trigger('single');

@@ -63,8 +63,10 @@ Examples:
 Exit codes:
   0    success
   1    the run failed
-  2    a bad definition, input or usage, or the data folder cannot be used: nothing was started
-  3    the store failed under a run (disk full, folder read-only): it can be resumed
+  2    a bad definition, input or usage, or another process works in the data folder: nothing was
+       started
+  3    the data folder cannot be used: nothing was started; or the store failed under a run (disk
+       full, folder read-only): it can be resumed
   130  the run was cancelled, or left at once by a second Ctrl-C";
 
 const GRAPH_HELP: &str = "\
@@ -225,6 +227,14 @@ pub struct LimitArgs {
     /// A limit by name, like `gpu=2` or with a rate `api=5@100/1m`; may be given more than once
     #[arg(long = "tier", value_name = "NAME=LIMIT", env = "MAINSPRING_TIERS", value_delimiter = ',', value_parser = limits::given)]
     pub tiers: Vec<(String, Bound)>,
+}
+
+impl LimitArgs {
+    /// The limit on processes, if it is among them.
+    fn set_processes(&mut self, max: NonZeroU32) {
+        let of_processes = self.tiers.iter_mut().filter(|(name, _)| name == limits::PROCESSES);
+        of_processes.for_each(|(_, bound)| bound.limit = max.get());
+    }
 }
 
 #[derive(Clone, Debug, Args)]

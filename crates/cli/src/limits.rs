@@ -30,10 +30,14 @@ pub fn in_file(file: &File) -> Result<Tiers> {
     Ok(file.tiers.iter().map(|(name, tier)| (name.clone(), tier.0)).collect())
 }
 
-/// What holds where there is no server: the usual file, if it is there, and what was given.
-pub fn here(given: &LimitArgs) -> Result<Tiers> {
+/// What holds where there is no server: the usual file, if it is there, and what was given. A
+/// limit on processes that was given is meant, whatever the file calls it.
+pub fn here(given: &LimitArgs, max_processes: Option<NonZeroU32>) -> Result<Tiers> {
     let (file, _) = file::read(None)?;
     let mut tiers = in_file(&file)?;
+    if let (Some(max), Some(tier)) = (max_processes, tiers.get_mut(PROCESSES)) {
+        tier.limit = max.get();
+    }
     tiers.extend(given.tiers.iter().cloned());
     Ok(tiers)
 }
@@ -41,13 +45,21 @@ pub fn here(given: &LimitArgs) -> Result<Tiers> {
 /// How many processes at once, if anybody says so. Two names for one limit must agree.
 pub fn processes(max: Option<NonZeroU32>, tiers: &Tiers) -> Result<Option<u32>> {
     let (max, tier) = (max.map(NonZeroU32::get), tiers.get(PROCESSES).map(|bound| bound.limit));
-    match (max, tier) {
-        (Some(max), Some(tier)) if max != tier => bail!(
+    if let (Some(max), Some(tier)) = (max, tier) {
+        agree(max, tier)?;
+    }
+    Ok(max.or(tier))
+}
+
+/// What one place says by two names.
+pub fn agree(max: u32, tier: u32) -> Result<()> {
+    if max != tier {
+        bail!(
             "max_processes is {max} and the tier {PROCESSES} is {tier}: they are one limit, so \
              give one of them"
-        ),
-        _ => Ok(max.or(tier)),
+        );
     }
+    Ok(())
 }
 
 /// The limit on processes: what was wanted, as far as it is possible.

@@ -64,6 +64,10 @@ uuid_id!(
     /// A permission to ask, as people name it; never its secret.
     TokenId
 );
+uuid_id!(
+    /// An order on many runs.
+    BulkId
+);
 
 /// A run's row key: 64 bits beside the UUID, so that task rows are small and clustered.
 ///

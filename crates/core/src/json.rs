@@ -1,6 +1,6 @@
 //! JSON values as shared text: parsed where they come in, passed around without a copy.
 
-use crate::limits::DOCUMENT_DEPTH_MAX;
+use crate::limits::{DOCUMENT_DEPTH_MAX, STORED_DEPTH_MAX};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -12,8 +12,8 @@ use std::sync::Arc;
 pub enum JsonError {
     #[error("not valid JSON: {0}")]
     Syntax(#[from] serde_json::Error),
-    #[error("nested more than {DOCUMENT_DEPTH_MAX} deep")]
-    TooDeep,
+    #[error("nested more than {0} deep")]
+    TooDeep(usize),
 }
 
 /// Valid JSON text. Cloning shares it.
@@ -23,9 +23,19 @@ pub struct Json(Arc<str>);
 impl Json {
     /// Takes text after checking that it is one JSON value that can be read again.
     pub fn parse(text: &str) -> Result<Self, JsonError> {
+        Self::within(text, DOCUMENT_DEPTH_MAX)
+    }
+
+    /// Takes text that was stored. That it may be deeper than what comes in is on purpose: nothing
+    /// that was accepted once may be refused when it is read.
+    pub fn stored(text: &str) -> Result<Self, JsonError> {
+        Self::within(text, STORED_DEPTH_MAX)
+    }
+
+    fn within(text: &str, depth_max: usize) -> Result<Self, JsonError> {
         let raw: &RawValue = serde_json::from_str(text)?;
-        if depth(raw.get()) > DOCUMENT_DEPTH_MAX {
-            return Err(JsonError::TooDeep);
+        if depth(raw.get()) > depth_max {
+            return Err(JsonError::TooDeep(depth_max));
         }
         // Raw text is only looked over: half a surrogate pair or 1e999 would pass.
         serde_json::from_str::<Readable>(raw.get())?;
@@ -188,9 +198,17 @@ mod tests {
     }
 
     #[test]
+    fn what_was_stored_is_read_again_however_it_was_put_together() {
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(Json::parse(&nested(DOCUMENT_DEPTH_MAX)).is_ok());
+        Json::stored(&nested(STORED_DEPTH_MAX)).expect("stored").to_value();
+        assert!(matches!(Json::stored(&nested(121)), Err(JsonError::TooDeep(STORED_DEPTH_MAX))));
+    }
+
+    #[test]
     fn what_could_not_be_read_again_is_refused() {
         let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
-        assert!(matches!(Json::parse(&deep), Err(JsonError::TooDeep)));
+        assert!(matches!(Json::parse(&deep), Err(JsonError::TooDeep(_))));
         assert!(matches!(Json::parse("{"), Err(JsonError::Syntax(_))));
         for text in [r#""\ud800""#, r#"{"a": 1e999}"#, r#"{"\udc00": 1}"#, "[-1e999]"] {
             assert!(matches!(Json::parse(text), Err(JsonError::Syntax(_))), "{text}");

@@ -11,7 +11,7 @@ use crate::ids::{AttemptId, TaskNo, Ticket};
 use crate::json::Json;
 use crate::limits::TASK_INPUT_BYTES_MAX;
 use crate::output::Output;
-use crate::render::{render_process, render_target, render_workspace};
+use crate::render::{Base, render_process, render_target, render_workspace};
 use crate::spec::definition::{Action, Cache, FinalAction, Landing, Process, Task, Workspace};
 use crate::work::{CacheNote, Launch, ProcessWork, Work};
 use crate::work_git::{GitMerge, GitWorkspace, branch_of};
@@ -158,9 +158,9 @@ impl StartAttempt {
         scope: &Scope<'_>,
     ) -> Result<ProcessWork, NotLaunched> {
         let Some(workspace) = &task.workspace else {
-            return Ok(render_process(process, &self.workdir, scope)?);
+            return Ok(render_process(process, Base::Directory(&self.workdir), scope)?);
         };
-        let work = render_process(process, ".", scope)?;
+        let work = render_process(process, Base::Workspace, scope)?;
         let workspace = self.workspace(task, workspace, scope)?;
         Ok(ProcessWork { workspace: Some(workspace), ..work })
     }
@@ -329,6 +329,10 @@ fn bounded(input: Json) -> Result<Json, NotLaunched> {
 /// What a success is remembered under.
 fn note(cache: &Cache, scope: &Scope<'_>) -> Result<CacheNote, NotLaunched> {
     let key = cache.key.render(scope).map_err(|trouble| trouble.at("cache.key"))?;
+    // Whatever has no key would be taken for each other.
+    if key.trim().is_empty() {
+        return Err(NotLaunched::logic("`cache.key` is empty with its values put in"));
+    }
     Ok(CacheNote { hash: Sha256::digest(key.as_bytes()).into(), ttl: cache.ttl })
 }
 

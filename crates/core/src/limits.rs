@@ -8,6 +8,8 @@ pub const DEFINITION_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const DOCUMENT_NODES_MAX: usize = 400_000;
 /// Nesting of a document: what a person would ever write, far below what a stack could bear.
 pub const DOCUMENT_DEPTH_MAX: usize = 64;
+/// Levels of a JSON value that was stored: below what a parser takes at most, which is 127.
+pub const STORED_DEPTH_MAX: usize = 120;
 /// Diagnostics of one document; after these a last one says how many were left out.
 pub const DIAGNOSTICS_MAX: usize = 200;
 /// Plain tasks of one definition (instances of a group are counted apart).
@@ -109,6 +111,8 @@ pub const TIMEOUT_DEFAULT: Span = Span::from_secs(3_600);
 pub const START_TIMEOUT_DEFAULT: Span = Span::from_secs(300);
 pub const GRACE_DEFAULT: Span = Span::from_secs(300);
 pub const KILL_GRACE_DEFAULT: Span = Span::from_secs(10);
+/// A kill that is not confirmed by then is told to people: only they can give the work up.
+pub const KILL_CONFIRMED_WITHIN: Span = Span::from_secs(300);
 /// Durations in definitions: a year is more than any task takes and far from overflow.
 pub const DURATION_MAX: Span = Span::from_secs(366 * 86_400);
 /// Run and task priorities, either way from 0.

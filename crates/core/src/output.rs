@@ -54,7 +54,7 @@ impl Output {
 
     pub fn from_text(text: &str) -> Result<Self, OutputError> {
         match text.strip_prefix(BLOB) {
-            None => Ok(Self::Inline(Json::parse(text)?)),
+            None => Ok(Self::Inline(Json::stored(text)?)),
             Some(name) => BlobRef::from_text(name)
                 .map(Self::Blob)
                 .ok_or_else(|| OutputError::Blob(name.to_owned())),

@@ -3,17 +3,25 @@
 use crate::evaluate::Stop;
 use crate::expr::{Expr, Part, Scope, Text, put};
 use crate::limits::ENV_VALUE_BYTES_MAX;
-use crate::spec::artifact_path;
 use crate::spec::definition::{Process, Program, Variable, Workspace};
+use crate::spec::{artifact_path, workspace_path};
 use crate::work::{self, EnvPart, EnvValue, ProcessWork};
 use crate::work_git::GitWorkspace;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The work of a process below this directory.
+/// Where a process works.
+#[derive(Clone, Copy)]
+pub(crate) enum Base<'a> {
+    /// In this directory, or wherever it says.
+    Directory(&'a str),
+    /// In its workspace, and nowhere else.
+    Workspace,
+}
+
 pub(crate) fn render_process(
     process: &Process,
-    base: &str,
+    base: Base<'_>,
     scope: &Scope<'_>,
 ) -> Result<ProcessWork, Stop> {
     let (program, variables) = program(&process.program, scope)?;
@@ -118,14 +126,21 @@ fn handed_over(text: String, field: &str) -> Result<String, Stop> {
     Ok(text)
 }
 
-/// A task's directory below the run's, unless it is absolute.
-fn workdir(given: Option<&Text>, base: &str, scope: &Scope<'_>) -> Result<String, Stop> {
-    let Some(given) = given else { return Ok(base.to_owned()) };
-    let path = rendered(given, "workdir", scope)?;
-    if path.trim().is_empty() {
-        return Err(Stop::logic("`workdir` is empty with its values put in"));
+/// A task's directory below the run's, unless it is absolute; below its workspace if it has one.
+fn workdir(given: Option<&Text>, base: Base<'_>, scope: &Scope<'_>) -> Result<String, Stop> {
+    let from = match base {
+        Base::Directory(path) => path,
+        Base::Workspace => ".",
+    };
+    let Some(given) = given else { return Ok(from.to_owned()) };
+    let path = not_empty(given, "workdir", scope)?;
+    match (base, workspace_path::problem(&path)) {
+        (Base::Workspace, Some(why)) => Err(Stop::logic(format!(
+            "`workdir`: the path `{path}` {why}, and leaves the workspace: what is done there \
+             would be on no branch"
+        ))),
+        _ => Ok(below(path, from)),
     }
-    Ok(below(path, base))
 }
 
 fn below(path: String, base: &str) -> String {

@@ -4,6 +4,7 @@ use crate::error::TaskError;
 use crate::ids::{AttemptId, RunId, TaskNo, Ticket};
 use crate::json::Json;
 use crate::kernel::cache::CacheKey;
+use crate::kernel::finalizer::Step;
 use crate::kernel::row::{Log, Stopping};
 use crate::output::Output;
 use crate::spec::definition::{Definition, OutputFrom};
@@ -31,6 +32,15 @@ pub struct Launch {
     pub cache: Option<CacheNote>,
     /// Index and count, for an instance of a group.
     pub instance: Option<(u32, u32)>,
+}
+
+impl Launch {
+    pub const fn step(&self) -> Step {
+        match self.finalizes {
+            None => Step::Work,
+            Some(_) => Step::Finalize,
+        }
+    }
 }
 
 /// Who carries out an attempt.

@@ -39,6 +39,9 @@ impl Event {
             | Change::NewAudit(_)
             | Change::NewToken(_)
             | Change::DropToken(_)
+            | Change::NewBulk(_)
+            | Change::EndBulk(..)
+            | Change::DropBulks(_)
             | Change::PutCache(_)
             | Change::DropCache(_)
             | Change::SendBackInstances(..) => None,
@@ -62,7 +65,11 @@ pub trait Observer: Send + Sync + 'static {
     /// `error` says what a person can do.
     fn log_stays(&self, attempt: AttemptId, error: &str);
 
-    /// Something could not be read from the blob store, or put into it: it waits, and is tried
-    /// again. Said once for all that waits. `error` says what a person can do.
+    /// Something could not be read from the blob store, or put into it or on its way there: it
+    /// waits, and is tried again. Said once for all that waits. `error` says what a person can do.
     fn content_waits(&self, error: &str);
+
+    /// An attempt was told to end long ago, and nothing says that it is gone. Only a person may
+    /// give it up.
+    fn kill_unconfirmed(&self, _attempt: AttemptId, _whose: &str) {}
 }

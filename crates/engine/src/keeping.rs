@@ -272,7 +272,7 @@ impl Outputs for Keeping {
         let content = self.read(run, blob)?;
         let lost = || damaged(&named(run, blob), "it is no JSON");
         let text = String::from_utf8(content).map_err(|_| lost())?;
-        Json::parse(&text).map_err(|_| lost())
+        Json::stored(&text).map_err(|_| lost())
     }
 
     fn file(&self, run: RunId, blob: &BlobRef) -> Result<String, OutputsError> {

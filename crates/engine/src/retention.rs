@@ -29,7 +29,8 @@ const CONTENTS_AT_ONCE: usize = 100;
 const STRAY_MIN: Span = Span::from_secs(86_400);
 /// A moment after the start, when there is other work to do.
 const FIRST_LOOK: Duration = Duration::from_secs(60);
-/// Keys of requests live this long, or as long as their run.
+/// Keys of requests live this long, or as long as their run. So do orders on many runs, from their
+/// end.
 const KEYS: Span = Span::from_secs(7 * 86_400);
 
 #[derive(Clone, Debug)]
@@ -70,7 +71,8 @@ impl Retention {
         }
     }
 
-    /// Forgets everything whose time is up: runs, and then keys that none of those left holds.
+    /// Forgets everything whose time is up: runs, and then keys that none of those left holds, and
+    /// orders on many runs that are over.
     /// Returns how many runs that were.
     pub async fn forget(
         &self,
@@ -79,7 +81,7 @@ impl Retention {
         now: Timestamp,
     ) -> Result<usize, RetentionError> {
         let (mut count, mut last) = (0, None);
-        let keys_before = now - KEYS;
+        let keys_before = keys_before(store, now).await?;
         loop {
             let expired = store.expired(now - self.runs, BATCH).await?;
             let first = expired.first().map(|expired| expired.run);
@@ -107,7 +109,7 @@ impl Retention {
             }
         }
         // Nothing is written when none is old.
-        if store.has_old_keys(keys_before).await? {
+        if store.has_old_keys(keys_before).await? || store.has_old_bulks(keys_before).await? {
             engine.submit(Input::Forget(Forget { runs: Vec::new(), keys_before })).await?;
         }
         Ok(count)
@@ -186,6 +188,13 @@ fn together(expired: &[Expired]) -> Vec<Vec<Forgotten>> {
         }
     }
     found
+}
+
+/// Up to when keys may go. An order on many runs that is still at work, after a long time without a
+/// server, knows by them what it has done.
+async fn keys_before(store: &dyn Store, now: Timestamp) -> Result<Timestamp, ReadError> {
+    let at_work = store.unfinished_bulks().await?;
+    Ok(at_work.iter().map(|row| row.created_at).chain([now - KEYS]).min().unwrap_or(now - KEYS))
 }
 
 /// Those of these logs that no row knows.

@@ -12,7 +12,8 @@
 //!  act thread ─► settled: the end is durable ─► the file goes, if its blob is there
 //!             └► cancelled: nobody wants what it left
 //! ```
-//! Work that was done well does not fail because there is no room for what it left, or nobody
+//! What an executor itself has no room for waits in the same way: it says so, and tells the end
+//! when it could keep it. Work that was done well does not fail because there is no room for what it left, or nobody
 //! there to take it: its attempt stays live until that is put away, however long it takes. No
 //! timeout counts that time, which would be the store's and not the task's; a person who does not
 //! want to wait cancels. When the program ends first the attempt is a loss like any other.
@@ -31,7 +32,7 @@ use flate2::Compression;
 use flate2::read::GzEncoder;
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::evaluate::{Outputs as _, OutputsError, Surroundings};
-use mainspring_core::ids::{AttemptId, TaskNo};
+use mainspring_core::ids::{AttemptId, TaskNo, Ticket};
 use mainspring_core::kernel::row::{Log, Stopping};
 use mainspring_core::launch::StartAttempt;
 use mainspring_core::output::Output;
@@ -74,6 +75,8 @@ struct Desk {
     waiting: VecDeque<Parcel>,
     /// What the store keeps waiting.
     later: BTreeMap<AttemptId, Parcel>,
+    /// Attempts whose executor has no room for what they left.
+    unkept: BTreeMap<AttemptId, Wait>,
     at_work: usize,
     /// Attempts whose logs are in the blob store, and perhaps still in their files.
     stored: BTreeSet<AttemptId>,
@@ -91,6 +94,20 @@ struct Expected {
     cache: Option<CacheNote>,
     /// It was cancelled: nobody wants what it leaves.
     is_cancelled: bool,
+}
+
+impl Expected {
+    /// An end without what it left. What has landed has landed, whatever it put out.
+    fn unwanted(&self, mut report: Report) -> Report {
+        if let Some(ended) = ended(&mut report) {
+            ended.outcome = match self.finalizes {
+                true => Outcome::Success(None),
+                false => Outcome::Stopped,
+            };
+            ended.artifacts.clear();
+        }
+        report
+    }
 }
 
 impl Shelf {
@@ -122,12 +139,21 @@ impl Shelf {
         }
     }
 
+    /// Which run and task it is an attempt of, for people; None for one that a former life began.
+    pub fn whose(&self, attempt: AttemptId) -> Option<String> {
+        let desk = self.0.desk();
+        let Expected { around, task, .. } = desk.expected.get(&attempt)?;
+        let (definition, run) = (&around.definition, around.run);
+        Some(format!("run {run} of {}, task {}", definition.name, definition.task(*task).name))
+    }
+
     /// The end of this attempt is durable: nobody needs the file of a log that is in the blob
     /// store. Whoever reads it keeps it open.
     pub fn settled(&self, attempt: AttemptId) {
         let mut desk = self.0.desk();
         desk.expected.remove(&attempt);
         desk.later.remove(&attempt);
+        desk.unkept.remove(&attempt);
         let is_stored = desk.stored.remove(&attempt);
         drop(desk);
         if is_stored {
@@ -143,12 +169,13 @@ impl Shelf {
             return;
         }
         let mut desk = self.0.desk();
-        if let Some(expected) = desk.expected.get_mut(&stop.ticket.attempt) {
-            expected.is_cancelled = true;
-        }
-        if let Some(parcel) = desk.later.remove(&stop.ticket.attempt) {
+        let later = desk.later.remove(&stop.ticket.attempt);
+        let Some(expected) = desk.expected.get_mut(&stop.ticket.attempt) else { return };
+        expected.is_cancelled = true;
+        if let Some(parcel) = later {
+            let report = expected.unwanted(parcel.report);
             drop(desk);
-            self.0.inbox.report(unwanted(parcel.report));
+            self.0.inbox.report(report);
         }
     }
 
@@ -158,6 +185,7 @@ impl Shelf {
         desk.is_closed = true;
         desk.waiting.clear();
         desk.later.clear();
+        desk.unkept.clear();
     }
 
     fn take(&self, report: Report) {
@@ -178,6 +206,15 @@ impl Reports for Shelf {
         match self.0.has_work(&mut report) {
             false => self.0.inbox.report(report),
             true => self.take(report),
+        }
+    }
+
+    fn waits(&self, ticket: Ticket, why: &str) {
+        let former = self.0.desk().unkept.remove(&ticket.attempt);
+        let wait = self.0.again.wait(former, why);
+        let mut desk = self.0.desk();
+        if !desk.is_closed {
+            desk.unkept.insert(ticket.attempt, wait);
         }
     }
 
@@ -238,8 +275,9 @@ impl Parts {
         let mut desk = self.desk();
         match desk.expected.get(&attempt) {
             Some(expected) if expected.is_cancelled => {
+                let report = expected.unwanted(report);
                 drop(desk);
-                return self.inbox.report(unwanted(report));
+                return self.inbox.report(report);
             }
             Some(_) if !desk.is_closed => {}
             _ => return,
@@ -365,15 +403,6 @@ fn unkept(error: &OutputsError, what: &str) -> Unkept {
     }
 }
 
-/// An end without what it left.
-fn unwanted(mut report: Report) -> Report {
-    if let Some(ended) = ended(&mut report) {
-        ended.outcome = Outcome::Stopped;
-        ended.artifacts.clear();
-    }
-    report
-}
-
 fn is_large(output: &Output) -> bool {
     output.inline().is_some_and(|json| !Output::fits_inline(json))
 }
@@ -407,24 +436,28 @@ mod tests {
     use super::*;
     use crate::engine::Load;
     use crate::events::Event;
-    use mainspring_core::ids::{RunKey, SchedulerId, TaskRef, Ticket};
+    use mainspring_core::ids::{RunKey, SchedulerId, TaskRef};
     use mainspring_store::{Memory, MemoryBlobs, Store};
     use std::time::Duration;
 
-    struct Nobody;
+    /// Remembers what waits.
+    #[derive(Default)]
+    struct Listener(Mutex<Vec<String>>);
 
-    impl Observer for Nobody {
+    impl Observer for Listener {
         fn committed(&self, _: &[Event]) {}
         fn loaded(&self, _: u64) {}
         fn log_stays(&self, _: AttemptId, _: &str) {}
-        fn content_waits(&self, _: &str) {}
         fn store_failed(&self, _: &str) {}
+
+        fn content_waits(&self, why: &str) {
+            self.0.lock().unwrap().push(why.to_owned());
+        }
     }
 
-    /// The world hears that the work is over before anybody has begun to put the log away.
-    #[tokio::test]
-    async fn work_is_over_however_long_its_log_takes() {
+    fn shelf() -> (Shelf, Arc<Inbox>, Arc<Listener>) {
         let inbox = Arc::new(Inbox::default());
+        let listener = Arc::new(Listener::default());
         let logs = LogPlaces { folder: "nowhere".into(), blobs: Arc::new(MemoryBlobs::new()) };
         let store = Arc::new(Memory::default()) as Arc<dyn Store>;
         let keeping = Arc::new(Keeping::new(&store, &logs));
@@ -434,16 +467,41 @@ mod tests {
             scheduler: SchedulerId::from_bytes([1; 16]),
             limits: Vec::new(),
             load: Load::All,
-            observer: Arc::new(Nobody),
+            observer: Arc::clone(&listener) as Arc<dyn Observer>,
             store_patience: None,
         };
         let again = Again::new(&config, &inbox);
-        let shelf = Shelf::new(&config, keeping, Arc::clone(&inbox), again);
+        (Shelf::new(&config, keeping, Arc::clone(&inbox), again), inbox, listener)
+    }
+
+    fn ticket(no: u8) -> Ticket {
+        let task = TaskRef::plain(TaskNo(0));
+        Ticket { run: RunKey::new(1, 1), task, attempt: AttemptId::from_bytes([no; 16]) }
+    }
+
+    #[tokio::test]
+    async fn what_an_executor_has_no_room_for_is_said_once() {
+        let (shelf, _, listener) = shelf();
+        for no in [1, 1, 2, 1] {
+            shelf.waits(ticket(no), "full");
+        }
+        let said = || listener.0.lock().unwrap().len();
+        assert_eq!(said(), 1, "for all that waits");
+        shelf.settled(ticket(1).attempt);
+        shelf.waits(ticket(2), "full");
+        assert_eq!(said(), 1);
+        shelf.settled(ticket(2).attempt);
+        shelf.waits(ticket(3), "full again");
+        assert_eq!(*listener.0.lock().unwrap(), ["full", "full again"]);
+    }
+
+    /// The world hears that the work is over before anybody has begun to put the log away.
+    #[tokio::test]
+    async fn work_is_over_however_long_its_log_takes() {
+        let (shelf, inbox, _) = shelf();
         // All hands are busy elsewhere.
         shelf.0.desk().at_work = AT_ONCE;
-        let task = TaskRef::plain(TaskNo(0));
-        let ticket =
-            Ticket { run: RunKey::new(1, 1), task, attempt: AttemptId::from_bytes([1; 16]) };
+        let ticket = ticket(1);
         let log = Some(Log::File { bytes: 5_000 });
         let ended = Ended { log, ..Ended::of(Outcome::Success(None)) };
         shelf.report(Report { ticket, what: ReportKind::Ended(ended) });

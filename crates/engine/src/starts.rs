@@ -100,7 +100,7 @@ impl Starts {
     }
 
     /// A success under the same key whose time is not up, with all that belongs to it. One that
-    /// lacks a blob does not count.
+    /// lacks a blob does not count, nor one that is not what the task is to put out now.
     fn cached(
         &self,
         start: &StartAttempt,
@@ -111,11 +111,28 @@ impl Starts {
         let found = self.keeping.runtime.block_on(self.keeping.store.cached(&key));
         let found = found.map_err(|error| OutputsError::Unreachable(error.to_string()))?;
         let Some(row) = found.filter(|row| row.expires_at > wall()) else { return Ok(None) };
-        match self.take_over(start, &row, files) {
+        match self
+            .fits(start, &row)
+            .and_then(|fits| Ok(fits && self.take_over(start, &row, files)?))
+        {
             Ok(true) => Ok(Some(row.output)),
             Ok(false) | Err(OutputsError::Lost(_)) => Ok(None),
             Err(later) => Err(later),
         }
+    }
+
+    /// Whether its output is as the task's schema asks, which may have changed since.
+    fn fits(&self, start: &StartAttempt, row: &CacheRow) -> Result<bool, OutputsError> {
+        let task = start.around.definition.task(start.ticket.task.no);
+        if !task.has_output_schema() {
+            return Ok(true);
+        }
+        let output = match &row.output {
+            None => None,
+            Some(Output::Inline(json)) => Some(json.clone()),
+            Some(Output::Blob(blob)) => Some(self.keeping.load(row.run, blob)?),
+        };
+        Ok(task.check_output(output.as_ref()).is_ok())
     }
 
     /// Gives the run what is another run's. False when that is not all there.

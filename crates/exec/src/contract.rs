@@ -39,6 +39,11 @@ pub trait Executor: Send + Sync + 'static {
 pub trait Reports: Send + Sync + 'static {
     fn report(&self, report: Report);
 
+    /// What this attempt has left cannot be kept just now, and why; said at each try. Its work is
+    /// over, and its end is told when it could be kept, or when it is stopped. Of matter to those
+    /// who can tell a person.
+    fn waits(&self, _ticket: Ticket, _why: &str) {}
+
     /// Many at once: between threads whole vectors are handed over.
     fn report_all(&self, reports: Vec<Report>) {
         for report in reports {

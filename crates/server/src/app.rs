@@ -2,7 +2,7 @@
 
 use crate::auth::tokens::Tokens;
 use crate::bulk::Bulks;
-use crate::config::Config;
+use crate::config::{Config, Scope};
 use crate::definitions::Definitions;
 use crate::events::hub::Hub;
 use crate::idempotency::Claims;
@@ -65,7 +65,8 @@ impl fmt::Debug for Parts {
 }
 
 impl App {
-    /// Reads who may ask; everything else is read when it is asked for.
+    /// Reads who may ask, and goes on with orders on many runs that a former life has left.
+    /// Everything else is read when it is asked for.
     pub async fn new(
         engine: Arc<Engine>,
         store: Arc<dyn Store>,
@@ -91,6 +92,9 @@ impl App {
             is_ready: AtomicBool::new(true),
         }));
         app.read_tokens().await?;
+        if matches!(app.config.scope, Scope::Everything) {
+            app.take_up_bulks().await?;
+        }
         Ok(app)
     }
 

@@ -9,18 +9,22 @@
 //! ```
 
 use crate::app::App;
+use crate::bulk::job::Past;
 use crate::config::Scope;
 use crate::idempotency::Claim;
 use crate::problem::{Code, Problem};
 use mainspring_core::ids::{RunId, TokenId};
+use mainspring_core::kernel::bulk::BulkRow;
 use mainspring_core::kernel::record::{Admin, Record, TokenRow};
 use mainspring_core::world::input::{Command, Input, Order, Reply};
 use mainspring_engine::NotDone;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OwnedMutexGuard;
+use tracing::error;
 
-/// Between two tries to read who may ask.
+/// Between two tries to read what became of a change.
 const READ_AGAIN: Duration = Duration::from_millis(500);
 
 /// Long enough for a queue of many, each of which takes a commit.
@@ -31,7 +35,7 @@ const TURN_TIME_MAX: Duration = Duration::from_secs(5);
 pub struct Held {
     /// The request's key.
     pub claim: Option<Claim>,
-    /// The turn to change tokens, or to add tasks.
+    /// The turn to change tokens, to add tasks, or to begin an order on many runs.
     pub turn: Option<OwnedMutexGuard<()>>,
 }
 
@@ -42,6 +46,8 @@ enum Follows {
     Workflow(Arc<str>),
     NewToken(TokenRow),
     Revoked(TokenId),
+    /// It has to be worked on.
+    NewBulk(Box<BulkRow>),
 }
 
 impl Follows {
@@ -51,6 +57,7 @@ impl Follows {
             Input::DeleteWorkflow(delete) => Self::Workflow(Arc::clone(&delete.name)),
             Input::Admin(Admin::NewToken(row)) => Self::NewToken(row.clone()),
             Input::Admin(Admin::RevokeToken(id)) => Self::Revoked(*id),
+            Input::Admin(Admin::NewBulk(row)) => Self::NewBulk(row.clone()),
             _ => Self::Nothing,
         }
     }
@@ -61,6 +68,7 @@ impl Follows {
             Self::Workflow(name) => app.definitions.forget(&name),
             Self::NewToken(row) => app.tokens.add(row),
             Self::Revoked(id) => app.tokens.remove(id),
+            Self::NewBulk(row) => begin(app, &row),
         }
     }
 }
@@ -80,6 +88,16 @@ impl App {
         let turn = Arc::clone(&self.adding).lock_owned();
         tokio::time::timeout(TURN_TIME_MAX, turn).await.map_err(|_| {
             let detail = "tasks are being added to another run, which waits for the store";
+            Problem::new(Code::Busy, detail)
+        })
+    }
+
+    /// Waits until nobody else begins an order on many runs, so that not too many are at work. Not
+    /// for ever: that waits for the store.
+    pub async fn turn_to_begin_bulk(&self) -> Result<OwnedMutexGuard<()>, Problem> {
+        let turn = Arc::clone(&self.bulks.adding).lock_owned();
+        tokio::time::timeout(TURN_TIME_MAX, turn).await.map_err(|_| {
+            let detail = "another such request is being stored, and waits for the store";
             Problem::new(Code::Busy, detail)
         })
     }
@@ -152,14 +170,32 @@ async fn learn(app: App, follows: Follows, held: Held) {
         Follows::Nothing => {}
         Follows::Workflow(name) => app.definitions.forget(&name),
         Follows::NewToken(_) | Follows::Revoked(_) => {
-            let mut draining = app.draining.subscribe();
-            while app.read_tokens().await.is_err() {
-                tokio::select! {
-                    () = tokio::time::sleep(READ_AGAIN) => {}
-                    _ = draining.wait_for(|draining| *draining) => break,
-                }
+            while app.read_tokens().await.is_err() && pause(&app).await.is_continue() {}
+        }
+        Follows::NewBulk(row) => {
+            let mut found = app.store.bulk(row.id).await;
+            while found.is_err() && pause(&app).await.is_continue() {
+                found = app.store.bulk(row.id).await;
+            }
+            if let Ok(Some(row)) = found {
+                begin(&app, &row);
             }
         }
     }
     drop(held);
+}
+
+/// Until the store may answer again, unless the server ends.
+async fn pause(app: &App) -> ControlFlow<()> {
+    let mut draining = app.draining.subscribe();
+    tokio::select! {
+        () = tokio::time::sleep(READ_AGAIN) => ControlFlow::Continue(()),
+        _ = draining.wait_for(|draining| *draining) => ControlFlow::Break(()),
+    }
+}
+
+fn begin(app: &App, row: &BulkRow) {
+    if let Err(problem) = app.take_up_bulk(row, Past::None) {
+        error!(bulk = %row.id, problem.detail, "it cannot be worked on");
+    }
 }

@@ -1,6 +1,7 @@
 //! What every store does, in terms of batches.
 
-use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::ids::{AttemptId, BulkId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::kernel::bulk::BulkRow;
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::ledger::LedgerRow;
@@ -285,6 +286,14 @@ pub trait Store: Send + Sync + 'static {
 
     /// Every token and session, in the order of their making, then of their ids.
     fn tokens(&self) -> Reading<'_, Vec<TokenRow>>;
+
+    fn bulk(&self, id: BulkId) -> Reading<'_, Option<BulkRow>>;
+
+    /// Orders on many runs that are at work, oldest first (by `created_at`, then id).
+    fn unfinished_bulks(&self) -> Reading<'_, Vec<BulkRow>>;
+
+    /// Whether there is one that `Change::DropBulks` would drop.
+    fn has_old_bulks(&self, before: Timestamp) -> Reading<'_, bool>;
 
     fn limits(&self) -> Reading<'_, StoredLimits>;
 

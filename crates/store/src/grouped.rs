@@ -7,7 +7,8 @@
 //! A key, or a cached success, that is used again in the batch that drops its old row keeps its new
 //! one; a token that is dropped takes the sessions of the same batch with it.
 
-use mainspring_core::ids::{AttemptId, RunKey, TaskNo, TaskRef, TokenId};
+use mainspring_core::ids::{AttemptId, BulkId, RunKey, TaskNo, TaskRef, TokenId};
+use mainspring_core::kernel::bulk::{BulkEnd, BulkRow};
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::ledger::LedgerRow;
 use mainspring_core::kernel::limit::LimitRow;
@@ -48,6 +49,11 @@ pub(crate) struct Grouped<'a> {
     pub audit: Vec<&'a AuditRow>,
     pub tokens: Vec<&'a TokenRow>,
     pub dropped_tokens: Vec<TokenId>,
+    /// The latest of the moments named.
+    pub bulks_dropped_before: Option<Timestamp>,
+    pub bulks: Vec<&'a BulkRow>,
+    /// The first word on each.
+    pub bulk_ends: BTreeMap<BulkId, &'a BulkEnd>,
     pub marks: Option<Marks>,
 }
 
@@ -119,6 +125,13 @@ impl<'a> Grouped<'a> {
             Change::NewAudit(row) => self.audit.push(row),
             Change::NewToken(token) => self.tokens.push(token),
             Change::DropToken(id) => self.dropped_tokens.push(*id),
+            Change::DropBulks(before) => {
+                self.bulks_dropped_before = self.bulks_dropped_before.max(Some(*before));
+            }
+            Change::NewBulk(row) => self.bulks.push(row),
+            Change::EndBulk(id, end) => {
+                self.bulk_ends.entry(*id).or_insert(end);
+            }
         }
     }
 

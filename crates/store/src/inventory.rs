@@ -3,6 +3,7 @@
 
 use crate::contract::{Reading, Store, StoredRun};
 use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::bulk::BulkRow;
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::KeyRow;
 use mainspring_core::kernel::row::{AttemptRow, LogSize, WorkflowRow};
@@ -88,6 +89,9 @@ pub trait Inventory: Store {
 
     /// Keys in the order of principal, route and key.
     fn held_keys(&self, after: Option<&HeldKey>, limit: usize) -> Reading<'_, Vec<HeldKey>>;
+
+    /// Orders on many runs, by id. There are few: they go by age, and only so many are at work.
+    fn bulks(&self) -> Reading<'_, Vec<BulkRow>>;
 
     /// Cached successes in the order of workflow, task and hash.
     fn cached_successes(

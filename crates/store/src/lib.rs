@@ -7,6 +7,7 @@ mod upkeep;
 mod grouped;
 mod groups;
 mod parent;
+mod bulk_runs;
 mod refused;
 mod thread;
 mod promise;

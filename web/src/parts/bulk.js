@@ -106,7 +106,7 @@ export function BulkProgress() {
   return html`<section class=${`callout bulk tone-${tone}`} aria-label="Many runs at once">
     <div class="card-head"><strong>${verb}: ${number(through)} of ${counted(matched, 'run')}</strong>${finished_at && html`<span>over</span>`}<span class="spread"></span><button type="button" class="quiet small" onClick=${dismiss} aria-label="Put it away">✕</button></div>
     <div class="meter" role="meter" aria-label="Runs that are through" aria-valuemin="0" aria-valuemax=${matched} aria-valuenow=${through}><span style=${{ width: `${matched ? (100 * through) / matched : 100}%` }}></span></div>
-    <div role="status">${counted(done, 'run')} ${past}${refused ? `, ${number(refused)} refused` : ''}${failed ? `, ${number(failed)} failed` : ''}.${now.isForgotten ? ' The server was started anew meanwhile, and has left the rest: what was done is done, ask once more for what is left.' : ''}</div>
+    <div role="status">${counted(done, 'run')} ${past}${refused ? `, ${number(refused)} refused` : ''}${failed ? `, ${number(failed)} failed` : ''}.${now.isForgotten ? ' The server knows nothing of it any more.' : ''}</div>
     ${problems.length > 0 && html`<details><summary>Why not all</summary><ul class="plain">${problems.map((it) => html`<li key=${it.run}><a class="mono" href=${to.run(it.run)}>${shortId(it.run)}</a> <bdi>${shown(it.detail)}</bdi></li>`)}</ul></details>`}
   </section>`;
 }

@@ -54,7 +54,7 @@ export function Home() {
   const live = data.live.filter(isOwn);
   return html`<main id="main" tabindex="-1"><h1>Home</h1>
     <div class="columns">
-      <${Attention} failed=${data.failed.filter((run) => isOwn(run) && isRecent(run))} more=${data.moreFailed} held=${live.filter((run) => run.status === 'paused')} />
+      <${Attention} failed=${data.failed.filter((run) => isOwn(run) && isRecent(run))} more=${data.moreFailed} held=${data.live.filter((run) => run.status === 'paused' && !isHeldByParent(run))} />
       <div class="stack"><${Now} live=${live.filter((run) => run.status !== 'paused')} more=${data.moreLive} /><${Hour} runs=${data.last} more=${data.moreLast} /></div>
     </div>
   </main>`;
@@ -62,6 +62,9 @@ export function Home() {
 
 /** Child runs are their parents' business: what becomes of them is told there. @param {Run} run */
 const isOwn = (run) => run.parent === undefined;
+
+/** One that its parent holds goes on with it; at a checkpoint of its own, or held by itself, it waits for somebody. @param {Run} run */
+const isHeldByParent = (run) => run.parent !== undefined && (run.paused_reason === 'parent' || run.held?.by === `run ${run.parent.run}`);
 
 /** @param {Awaited<ReturnType<typeof load>>} data @param {Run} run */
 function heard(data, run) {

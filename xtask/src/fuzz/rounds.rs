@@ -47,23 +47,18 @@ struct Fuzz<'a> {
     seed: u64,
 }
 
-const BUILD: &[&str] = &["build", "--quiet", "--package", "mainspring", "--bin", "mainspring"];
-/// As the next step builds it: another choice of packages would mean other features of what they
-/// have in common, and everything would be built twice.
+/// As the tests build it: another choice of packages would mean other features of what they have in
+/// common, and everything would be built twice.
 pub const BUILD_WITH_TESTS: &[&str] = &["test", "--quiet", "--workspace", "--no-run"];
 
 /// The step of `cargo xtask test`.
 pub fn step(root: &Path) -> Result<()> {
-    fuzz(root, BUILD_WITH_TESTS, &Args { minutes: None, database: None, seed: Some(SEED) })
+    run(root, &Args { minutes: None, database: None, seed: Some(SEED) })
 }
 
 pub fn run(root: &Path, args: &Args) -> Result<()> {
-    fuzz(root, BUILD, args)
-}
-
-fn fuzz(root: &Path, build: &[&str], args: &Args) -> Result<()> {
     python::install(root)?;
-    let built = cargo(root, build).status().context("could not start cargo")?;
+    let built = cargo(root, BUILD_WITH_TESTS).status().context("could not start cargo")?;
     if !built.success() {
         bail!("the server could not be built ({built})");
     }

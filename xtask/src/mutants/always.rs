@@ -6,6 +6,7 @@ const ALWAYS: &str = "crates/core/src/world/always.rs";
 const BACK: &str = "crates/core/src/plan/dag/back.rs";
 const CHECKPOINT: &str = "crates/core/src/world/checkpoint.rs";
 const EXPLAINED: &str = "crates/core/src/view/explain/task.rs";
+const LOAD: &str = "crates/core/src/world/load.rs";
 const ORDERS: &str = "crates/core/src/world/orders.rs";
 const PLAN: &str = "crates/core/src/plan/dag/plan.rs";
 const SEEN: &str = "crates/core/src/view/explain/seen.rs";
@@ -28,9 +29,10 @@ pub const MUTANTS: &[Mutant] = &[
         "self.arm_run(key);",
         "let _ = key;",
     )),
-    mutant("grace-unwritten", "a grace is durable", ALWAYS, (
-        "self.draft.run(key);",
-        "let _ = self.draft.runs.len();",
+    mutant("grace-begins-anew", "a restart does not prolong a grace", LOAD, (
+        "progress.counts = Counts { total: progress.counts.total, ..Counts::default() };",
+        "progress.counts = Counts { total: progress.counts.total, ..Counts::default() };
+        progress.alone_since = None;",
     )),
     mutant("grace-too-early", "a grace counts from when the others are settled", ALWAYS, (
         "self.unsettled == left",

@@ -3,7 +3,9 @@
 use super::mutant::{Mutant, mutant};
 
 const CHILD: &str = "crates/core/src/world/child.rs";
+const GATE: &str = "crates/core/src/world/gate.rs";
 const PARK: &str = "crates/core/src/world/park.rs";
+const TAKE: &str = "crates/core/src/world/take.rs";
 
 #[rustfmt::skip] // One below the other, the passage and what takes its place.
 pub const MUTANTS: &[Mutant] = &[
@@ -40,6 +42,14 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("child-counted", "a child passes a group that an ancestor holds", "crates/core/src/world/admit.rs", (
         "run.head.group.as_ref() == Some(group)",
         "run.head.group.as_ref() == Some(group) && run.head.parent.is_some()",
+    )),
+    mutant("child-counted-as-run", "a child does not count for max_active_runs", GATE, (
+        "run.head.parent.is_none().then(|| Arc::clone(&run.head.workflow))",
+        "Some(Arc::clone(&run.head.workflow))",
+    )),
+    mutant("full-batch-leaves-parents", "what follows from the end of a child is in its batch", TAKE, (
+        "!self.ending.is_empty() || !(self.agenda.is_empty() || self.is_full())",
+        "!(self.ending.is_empty() && self.agenda.is_empty() || self.is_full())",
     )),
     mutant("child-retries-for-ever", "a child's failure is counted", CHILD, (
         "            row.tries = tries;",

@@ -20,8 +20,12 @@ pub const MUTANTS: &[Mutant] = &[
         }",
     )),
     mutant("answers-before-commit", "answers wait for the commit of what they say", CYCLE, (
-        "if self.is_committing() { Step::Rest } else { self.step_without_changes() }",
-        "self.step_without_changes()",
+        "        if !self.may_take() {
+            return Step::Rest;
+        }",
+        "        if !self.may_take() {
+            return self.step_without_changes();
+        }",
     )),
     mutant("empty-batch-overtakes", "what follows from a batch waits for it, changes or none", CYCLE, (
         "batch.changes.is_empty() && !self.is_committing()",

@@ -19,6 +19,10 @@ pub const MUTANTS: &[Mutant] = &[
         "set.extend(finalize.queue.as_ref().map(|queue| limits.named(&queue_name(queue))));",
         "let _ = queue_name;",
     )),
+    mutant("landing-counts-as-work", "what lands work counts against its queue", BLUEPRINT, (
+        "self.final_permits(row, limits).expect(\"only tasks with a finalizer land\")",
+        "PermitSet::clone(self.permits(row.task.no))",
+    )),
     mutant("merge-in-any-name", "what lands names the attempt that did the work", LAUNCH, (
         "self.finalizes.expect(\"only finalizers land\")",
         "self.ticket.attempt",

@@ -17,7 +17,8 @@ const BACKUP_HELP: &str = "\
 DEST becomes a data folder of its own, with the database as it was at one moment, and the logs. A
 server may work in the folder meanwhile. The copy has an id of its own, so that it can be tried
 while the original works; what was not finished goes on there as soon as a server is started on
-it. To bring it back, put the whole folder in the place of the old one.
+it. To bring it back, put the whole folder in the place of the old one. Secrets that are kept in
+the data folder are not copied.
 
 From PostgreSQL, DEST holds a dump made by pg_dump, beside the logs.
 

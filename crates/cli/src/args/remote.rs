@@ -81,7 +81,8 @@ impl PlaceArgs {
 }
 
 impl Command {
-    /// A data folder that was typed wins over a server that the environment names.
+    /// A data folder that was typed wins over a server that the environment names, and a limit on
+    /// processes over the one that it names otherwise.
     pub fn prefer_flags(&mut self, matches: &ArgMatches) {
         let mut given = matches;
         while let Some((_, below)) = given.subcommand() {
@@ -94,6 +95,12 @@ impl Command {
             && let Some(place) = self.place_mut()
         {
             place.server = None;
+        }
+        if let Self::Run(args) = self
+            && source("tiers") == Some(ValueSource::EnvVariable)
+            && let Some(max) = args.max_processes
+        {
+            args.limits.set_processes(max);
         }
     }
 
@@ -518,6 +525,12 @@ pub struct CompletionsArgs {
 pub struct DoctorArgs {
     #[command(flatten)]
     pub look: LookArgs,
+    /// The configuration file of the server [default: mainspring.toml, if there is one]
+    #[arg(long, value_name = "FILE", env = "MAINSPRING_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// Where processes start [default: as mainspring.toml says, or the current directory]
+    #[arg(long, value_name = "DIR", env = "MAINSPRING_WORKDIR")]
+    pub workdir: Option<PathBuf>,
     /// Where secrets are [default: as mainspring.toml says, or secrets in the data folder]
     #[arg(long, value_name = "DIR", env = "MAINSPRING_SECRETS_DIR")]
     pub secrets_dir: Option<PathBuf>,

@@ -74,7 +74,7 @@ fn command(command: Command, matches: &ArgMatches) -> Result<Exit> {
         Command::Audit(args) => audit::audit(&args),
         Command::Completions(args) => completions::completions(&args),
         Command::Db(args) => db::db(&args.command, below(below(matches))),
-        Command::Doctor(args) => doctor::doctor(&args),
+        Command::Doctor(args) => doctor::doctor(&args, below(matches)),
         Command::GitMerge => git_merge::run(),
     }
 }

@@ -1,16 +1,20 @@
 //! `mainspring doctor`: what is well, what is not, and what to do about it.
 
+mod config;
+mod executors;
 mod folder;
 mod machine;
 mod secrets;
 mod server;
 mod store;
 
-use crate::args::{DoctorArgs, Format, LookArgs};
+use crate::args::{DataArgs, DatabaseArgs, DoctorArgs, Format, PlaceArgs};
 use crate::exit::Exit;
 use crate::print::document;
+use crate::server::Settings;
 use crate::{data, out};
 use anyhow::Result;
+use clap::ArgMatches;
 use serde::Serialize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -51,27 +55,52 @@ struct Document {
     findings: Vec<Finding>,
 }
 
-pub fn doctor(args: &DoctorArgs) -> Result<Exit> {
-    let LookArgs { place, database, output } = &args.look;
-    let folder = &place.data.folder;
-    let mut findings = Vec::new();
-    // A server elsewhere has a folder of its own.
-    if place.server.is_none() {
-        findings.push(folder::folder(folder));
-        findings.extend(folder::holder(folder));
-        findings.push(data::block_on(store::database(&place.data, database))?);
-        findings.extend(secrets::folder(args)?);
-    }
-    findings.push(machine::disk_space(folder));
-    findings.push(machine::open_files());
-    findings.extend(data::block_on(server::server(place))?);
+/// `given` is what was given to `doctor`.
+pub fn doctor(args: &DoctorArgs, given: &ArgMatches) -> Result<Exit> {
+    let output = args.look.output;
+    let findings = looked(args, given)?;
     let well = findings.iter().all(|it| it.state != State::Problem);
     let whole = Document { well, findings };
-    document(*output, &whole, || Ok(whole.findings.iter().map(drawn).collect()))?;
-    if *output == Format::Table && !well {
+    document(output, &whole, || Ok(whole.findings.iter().map(drawn).collect()))?;
+    if output == Format::Table && !well {
         out::say("not all is well\n");
     }
     Ok(if well { Exit::Success } else { Exit::Failed })
+}
+
+fn looked(args: &DoctorArgs, given: &ArgMatches) -> Result<Vec<Finding>> {
+    let place = &args.look.place;
+    // A server elsewhere has a folder and a configuration of its own.
+    if place.server.is_some() {
+        return machine_and_server(place);
+    }
+    let settings = match config::settings(args, given) {
+        Ok(settings) => settings,
+        Err(error) => return Ok(vec![config::bad(&error), machine::open_files()]),
+    };
+    let place =
+        PlaceArgs { data: DataArgs { folder: settings.data.value.clone() }, ..place.clone() };
+    let mut findings = vec![config::good(&settings)];
+    findings.extend(kept(&settings, &place.data)?);
+    findings.push(executors::executors(&settings.workdir.value));
+    findings.extend(machine_and_server(&place)?);
+    Ok(findings)
+}
+
+/// What is kept, and who works on it.
+fn kept(settings: &Settings, data: &DataArgs) -> Result<Vec<Finding>> {
+    let database = DatabaseArgs { url: settings.database.value.clone() };
+    let mut findings = vec![folder::folder(&data.folder)];
+    findings.extend(folder::holder(&data.folder));
+    findings.push(data::block_on(store::database(data, &database))?);
+    findings.extend(secrets::folder(&settings.secrets_dir));
+    Ok(findings)
+}
+
+fn machine_and_server(place: &PlaceArgs) -> Result<Vec<Finding>> {
+    let mut findings = vec![machine::disk_space(&place.data.folder), machine::open_files()];
+    findings.extend(data::block_on(server::server(place))?);
+    Ok(findings)
 }
 
 fn drawn(finding: &Finding) -> String {

@@ -21,7 +21,7 @@ pub async fn resume(args: &RunArgs, wanted: &str) -> Result<Exit> {
     let mut signals = Signals::listen()?;
     // Nothing is made where nothing was.
     drop(data::open_file(&args.data)?);
-    let tiers = limits::here(&args.limits)?;
+    let tiers = limits::here(&args.limits, args.max_processes)?;
     let settings = Settings::new(args, &tiers)?;
     let ground = match Ground::take(&args.data.folder) {
         Ok(ground) => ground,

@@ -33,7 +33,7 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
         return in_runtime(resume::resume(args, wanted));
     }
     let Some(file) = &args.file else { unreachable!("the parser asks for one of the two") };
-    let tiers = limits::here(&args.limits)?;
+    let tiers = limits::here(&args.limits, args.max_processes)?;
     match checked(args, file, &tiers)? {
         Some(fresh) => in_runtime(start(args, fresh, tiers)),
         None => Ok(Exit::Usage),

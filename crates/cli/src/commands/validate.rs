@@ -48,7 +48,7 @@ impl From<Diagnostic> for Found {
 }
 
 pub fn validate(args: &ValidateArgs) -> Result<Exit> {
-    let tiers = limits::names(&limits::here(&args.limits)?);
+    let tiers = limits::names(&limits::here(&args.limits, None)?);
     let mut files = Vec::new();
     for path in &args.files {
         let checked = check(path, &tiers, args.output);

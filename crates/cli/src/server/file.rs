@@ -8,7 +8,8 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-const DEFAULT: &str = "mainspring.toml";
+/// Where it is unless somebody says otherwise.
+pub const DEFAULT: &str = "mainspring.toml";
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,6 +53,19 @@ pub fn read(named: Option<&Path>) -> Result<(File, Option<PathBuf>)> {
     };
     match toml::from_str(&text) {
         Ok(file) => Ok((file, Some(path.to_owned()))),
-        Err(error) => bail!("{} is wrong:\n{error}", path.display()),
+        Err(error) => {
+            let said = error.to_string();
+            let has_url = said.contains("://");
+            // It quotes the line, and there may be a password in it.
+            let said = if has_url { without_quotes(&said) } else { said };
+            bail!("{} is wrong:\n{said}", path.display())
+        }
     }
+}
+
+/// What the parser says, without the lines of the file that it shows: they stand behind a bar.
+pub fn without_quotes(said: &str) -> String {
+    let is_gutter = |c: char| c.is_ascii_digit() || c == ' ';
+    let is_own = |line: &&str| !line.trim_start_matches(is_gutter).starts_with('|');
+    said.lines().filter(is_own).collect::<Vec<_>>().join("\n")
 }

@@ -10,4 +10,4 @@ mod memory;
 mod life;
 
 pub use life::serve;
-pub use settings::{kept, secrets_dir};
+pub use settings::{Origin, Setting, Settings, kept};

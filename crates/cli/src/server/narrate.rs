@@ -44,7 +44,16 @@ impl Observer for Narrator {
     }
 
     fn content_waits(&self, why: &str) {
-        warn!(why, "the blob store failed: what needs it waits, and is tried again");
+        warn!(why, "what was left cannot be kept, or not be read: it waits, and is tried again");
+    }
+
+    fn kill_unconfirmed(&self, attempt: AttemptId, whose: &str) {
+        warn!(
+            %attempt,
+            whose,
+            "it was told to end 5m ago and is not known to be gone: unless somebody has done so, \
+             `mainspring cancel RUN TASK --force` gives it up as abandoned"
+        );
     }
 
     fn store_failed(&self, why: &str) {

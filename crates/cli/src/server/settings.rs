@@ -10,11 +10,12 @@ use clap::parser::ValueSource;
 use mainspring_core::kernel::limit::{Bound, LimitSetting};
 use mainspring_core::spec::duration;
 use mainspring_core::time::Span;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub const LISTEN_DEFAULT: &str = "127.0.0.1:8070";
 
@@ -24,6 +25,18 @@ pub enum Origin {
     Environment,
     File(PathBuf),
     Default,
+}
+
+impl Origin {
+    /// What comes from a place of higher rank wins.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Flag => 3,
+            Self::Environment => 2,
+            Self::File(_) => 1,
+            Self::Default => 0,
+        }
+    }
 }
 
 impl fmt::Display for Origin {
@@ -46,6 +59,8 @@ pub struct Setting<T> {
 
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// The file that was read.
+    pub config: Option<PathBuf>,
     pub listen: Setting<Vec<SocketAddr>>,
     pub data: Setting<PathBuf>,
     pub database: Setting<Option<String>>,
@@ -108,28 +123,26 @@ impl Given<'_> {
         Ok(names.into_iter().map(setting).collect())
     }
 
-    /// By whichever of its two names it was said.
+    /// By whichever of its two names it was said: what the stronger place says holds under both,
+    /// and one place may not say two things.
     fn processes(
         &self,
         (args, file): (&ServerArgs, &File),
-        tiers: &BTreeMap<String, Setting<Bound>>,
+        tiers: &mut BTreeMap<String, Setting<Bound>>,
         default: u32,
     ) -> Result<Setting<u32>> {
-        let tier = tiers.get(limits::PROCESSES);
-        let as_tier = tier.map(|tier| (limits::PROCESSES.to_owned(), tier.value));
-        limits::processes(
-            args.max_processes.or(file.max_processes),
-            &as_tier.into_iter().collect(),
-        )?;
         let given = args.max_processes.map(NonZeroU32::get);
         let in_file = file.max_processes.map(NonZeroU32::get);
         let picked = self.pick("max_processes", given, in_file, default);
-        Ok(match tier {
-            Some(tier) if picked.origin == Origin::Default => {
-                Setting { value: tier.value.limit, origin: tier.origin.clone() }
+        let Some(tier) = tiers.get_mut(limits::PROCESSES) else { return Ok(picked) };
+        match picked.origin.rank().cmp(&tier.origin.rank()) {
+            Ordering::Greater => {
+                (tier.value.limit, tier.origin) = (picked.value, picked.origin.clone());
             }
-            _ => picked,
-        })
+            Ordering::Equal => limits::agree(picked.value, tier.value.limit)?,
+            Ordering::Less => {}
+        }
+        Ok(Setting { value: tier.value.limit, origin: tier.origin.clone() })
     }
 
     fn pick_span(
@@ -158,13 +171,6 @@ pub fn kept(args: &KeptArgs, matches: &ArgMatches) -> Result<(PathBuf, Option<St
     Ok((data.value, database.value))
 }
 
-/// Where the secrets of a server would be that works in this data folder, unless a flag or the
-/// environment says so.
-pub fn secrets_dir(data: &Path) -> Result<PathBuf> {
-    let (file, _) = file::read(None)?;
-    Ok(file.secrets_dir.unwrap_or_else(|| data::secrets_dir(data)))
-}
-
 impl Settings {
     pub fn gather(args: &ServerArgs, matches: &ArgMatches, processes: u32) -> Result<Self> {
         let (file, path) = file::read(args.kept.config.as_deref())?;
@@ -173,10 +179,11 @@ impl Settings {
         let (data, database) = given.places(&args.kept, &file);
         let here = std::env::current_dir().context("the current directory is gone")?;
         let listen = LISTEN_DEFAULT.parse().expect("an address");
-        let tiers = given.tiers(&args.limits, &file)?;
-        let max_processes = given.processes((args, &file), &tiers, processes)?;
+        let mut tiers = given.tiers(&args.limits, &file)?;
+        let max_processes = given.processes((args, &file), &mut tiers, processes)?;
         let beside = data::secrets_dir(&data.value);
         let settings = Self {
+            config: given.path.clone(),
             listen: given.pick("listen", list(&args.listen), file.listen, vec![listen]),
             data,
             database,

@@ -91,6 +91,8 @@ fn a_hangup_reads_limits_anew_and_a_wrong_file_changes_nothing() {
     let tiers = bench.run(&["tiers", "-o", "json"]).is(0).json();
     assert_eq!(limit(&tiers, "heavy"), Some(2.into()), "what was set wins");
     assert_eq!(limit(&tiers, "total"), Some(1_000.into()));
+    let cores = std::thread::available_parallelism().expect("known").get();
+    assert_eq!(limit(&tiers, "executor:process"), Some((4 * cores).into()));
     server.signal(Signal::TERM);
     server.done().is(0);
 }

@@ -4,12 +4,18 @@ use crate::rig::{Bench, finish};
 use std::path::Path;
 
 fn check(name: &str) -> serde_json::Value {
+    check_with(name, &[])
+}
+
+/// With the flags that the example itself names.
+fn check_with(name: &str, flags: &[&str]) -> serde_json::Value {
     let bench = Bench::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let file = root.join(name);
     let file = file.to_str().expect("UTF-8");
     bench.run(&["validate", file]).is(0).prints("valid");
-    bench.run(&["run", file]).is(0).prints("success");
+    let args = [&["run", file], flags].concat();
+    bench.run(&args).is(0).prints("success");
     let shown = bench.show("last");
     assert_eq!(shown["run"]["status"], "success");
     shown
@@ -86,7 +92,7 @@ fn map_reduce() {
 
 #[test]
 fn agents() {
-    let run = check("agents.yaml");
+    let run = check_with("agents.yaml", &["--tier", "total=5"]);
     assert_eq!(run["run"]["output"], serde_json::json!({ "landed": 5, "left": 0 }));
 }
 

@@ -1,5 +1,6 @@
 //! Work that lands: the second step of a task, in the real program, through failures and kills.
 
+use crate::door::{Door, Served};
 use crate::rig::{Bench, task};
 use serde_json::Value;
 
@@ -89,5 +90,75 @@ tasks:
     assert_eq!((bench.read("worked"), bench.read("landed")), ("x\n".into(), "ok\n".into()));
     let tried = [pair("work", "success"), pair("finalize", "failed"), pair("finalize", "success")];
     assert_eq!(attempts(&bench), tried);
+    bench.run(&["db", "check"]).is(0);
+}
+
+/// Lands as soon as it is told to end, and not before. What it waits for hears no TERM.
+const LANDS_WHEN_STOPPED: &str = "name: w
+tasks:
+  a:
+    run: echo x >> worked
+    finalize:
+      timeout: 1h
+      run: |
+        trap '' TERM; sleep 1000 &
+        trap 'echo x >> landed; exit 0' TERM
+        [ -p up ] && echo now > up
+        while :; do wait; done
+";
+
+/// Run until what lands it can be stopped.
+fn landing() -> (Served, String) {
+    let served = Served::with(Door::Address, LANDS_WHEN_STOPPED);
+    served.bench.fifo("up");
+    let run = served.trigger(&[]);
+    assert_eq!(served.bench.hear("up"), "now\n");
+    (served, run)
+}
+
+/// What a stop has left is written down.
+fn until_nothing_is_at_work(served: &Served, run: &str) {
+    let is_live = |attempt: &Value| attempt["finished_at"].is_null();
+    loop {
+        let shown = served.run(&["show", run, "a", "-o", "json"]).is(0).json();
+        if !shown["attempts"].as_array().expect("attempts").iter().any(is_live) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn what_lands_while_its_task_is_paused_has_landed_and_does_not_land_again() {
+    let (served, run) = landing();
+    served.run(&["pause", &run, "a"]).is(0);
+    until_nothing_is_at_work(&served, &run);
+    let shown = served.run(&["show", &run, "-o", "json"]).is(0).json();
+    let a = task(&shown, "a");
+    assert_eq!((&a["status"], &a["held"]), (&"success".into(), &Value::Null));
+    assert_eq!(
+        (served.bench.read("worked"), served.bench.read("landed")),
+        ("x\n".into(), "x\n".into())
+    );
+}
+
+#[test]
+fn what_lands_while_its_run_is_cancelled_has_landed() {
+    let (served, run) = landing();
+    served.run(&["cancel", &run]).is(0);
+    served.run(&["watch", &run]).is(130);
+    let shown = served.run(&["show", &run, "-o", "json"]).is(0).json();
+    assert_eq!(shown["run"]["status"], "cancelled");
+    assert_eq!(task(&shown, "a")["status"], "success");
+    assert_eq!(served.bench.read("landed"), "x\n");
+}
+
+#[test]
+fn what_lands_after_its_time_is_up_has_landed() {
+    // Long enough for a shell to set its trap, however busy the machine.
+    let bench = Bench::with(&LANDS_WHEN_STOPPED.replace("timeout: 1h", "timeout: 3s"));
+    bench.run(&["run", "w.yaml"]).is(0);
+    assert_eq!(task(&bench.show("last"), "a")["status"], "success");
+    assert_eq!(attempts(&bench), [pair("work", "success"), pair("finalize", "success")]);
+    assert_eq!(bench.read("landed"), "x\n");
     bench.run(&["db", "check"]).is(0);
 }

@@ -1,7 +1,7 @@
 //! Limits on the command line: where tiers come from, and what is said when one is missing.
 
 use crate::door::{Door, Served};
-use crate::rig::Bench;
+use crate::rig::{Bench, finish};
 
 const HEAVY: &str = "\
 name: w
@@ -58,8 +58,45 @@ fn a_configuration_is_shown_with_its_limits_and_where_they_came_from() {
     shown.is(0).prints("max_processes = 6").prints("[tiers]\n");
     shown.prints("\"heavy\" = 2 # flag").prints("\"total\" = 5 # mainspring.toml");
     shown.prints("\"api\" = { limit = 5, rate = \"100/1m\" } # mainspring.toml");
-    let same = bench.run(&["server", "--print-config", "--tier", "executor:process=9"]);
-    same.is(2).says("they are one limit");
+}
+
+#[test]
+fn a_limit_with_two_names_is_what_the_stronger_place_says() {
+    let bench = Bench::with("name: w\ntasks: { a: { noop: {} } }\n");
+    let shown = |args: &[&str], variables: &[(&str, &str)]| {
+        let mut command = bench.command(&[&["server", "--print-config"], args].concat());
+        command.envs(variables.iter().copied());
+        finish(command)
+    };
+    let process = "executor:process=9";
+    let tier = "[tiers]\n\"executor:process\" = { limit = 4, rate = \"9/1s\" }\n";
+    bench.write("mainspring.toml", tier);
+    shown(&[], &[]).is(0).prints("max_processes = 4 # mainspring.toml");
+    let flag = shown(&["--max-processes", "8"], &[]);
+    flag.is(0).prints("max_processes = 8 # flag");
+    flag.prints("\"executor:process\" = { limit = 8, rate = \"9/1s\" } # flag");
+    bench.run(&["run", "w.yaml", "--max-processes", "8"]).is(0);
+    bench.write("mainspring.toml", "max_processes = 6\n");
+    let flag = shown(&["--tier", process], &[]);
+    flag.is(0).prints("max_processes = 9 # flag").prints("\"executor:process\" = 9 # flag");
+    let variables = [("MAINSPRING_MAX_PROCESSES", "3")];
+    shown(&[], &variables).is(0).prints("max_processes = 3 # environment");
+    shown(&["--tier", process], &variables).is(0).prints("max_processes = 9 # flag");
+    let variables = [("MAINSPRING_TIERS", process)];
+    shown(&[], &variables).is(0).prints("max_processes = 9 # environment");
+    shown(&["--max-processes", "8"], &variables).is(0).prints("max_processes = 8 # flag");
+    let mut run = bench.command(&["run", "w.yaml", "--max-processes", "8"]);
+    run.envs(variables);
+    finish(run).is(0);
+    for args in [["server", "--print-config"], ["run", "w.yaml"]] {
+        let both = ["--max-processes", "8", "--tier", process];
+        bench.run(&[args, [both[0], both[1]], [both[2], both[3]]].concat()).is(2).says("one limit");
+    }
+    let both = [("MAINSPRING_MAX_PROCESSES", "8"), ("MAINSPRING_TIERS", process)];
+    shown(&[], &both).is(2).says("they are one limit");
+    bench.write("mainspring.toml", "max_processes = 2\n[tiers]\n\"executor:process\" = 3\n");
+    shown(&[], &[]).is(2).says("they are one limit");
+    shown(&["--max-processes", "8"], &[]).is(0).prints("max_processes = 8 # flag");
 }
 
 #[test]

@@ -52,6 +52,7 @@ mod remote;
 mod anew;
 mod limited;
 mod fan_kills;
+mod bulk_kills;
 mod fanned_out;
 mod secrets;
 mod routes;

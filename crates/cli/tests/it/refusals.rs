@@ -125,3 +125,12 @@ fn bad_usage_is_exit_code_2() {
     bench.run(&["--version"]).is(0).prints("mainspring 0.");
     bench.run(&["run", "--help"]).is(0).prints("Exit codes:");
 }
+
+#[test]
+fn a_data_folder_that_cannot_be_used_has_the_exit_code_that_the_help_says() {
+    let bench = Bench::with("name: w\ntasks: { a: { noop: {} } }\n");
+    bench.run(&["run", "--help"]).is(0).prints("  3    the data folder cannot be used");
+    bench.run(&["run", "w.yaml"]).is(0);
+    bench.write(".mainspring/mainspring.db", "no database");
+    bench.run(&["run", "w.yaml"]).is(3);
+}

@@ -21,17 +21,20 @@ fn a_schema_is_brought_up_to_date() {
         |more: &[&str]| bench.run(&[&["db", "migrate", "--database", &url][..], more].concat());
     for _ in 0..2 {
         let done = migrate(&["--dry-run"]);
-        let all = "schema 0 → 10, not done yet: 0001_first, 0002_blobs, 0003_outputs, 0004_limits, \
+        let all = "schema 0 → 11, not done yet: 0001_first, 0002_blobs, 0003_outputs, 0004_limits, \
                    0005_waits, 0006_reruns, 0007_additions, 0008_graces, 0009_finalizers, \
-                   0010_children\n";
+                   0010_children, 0011_bulks\n";
         assert_eq!(done.is(0).stdout, all);
     }
-    let done = "schema 0 → 10: 0001_first, 0002_blobs, 0003_outputs, 0004_limits, 0005_waits, \
+    let done = "schema 0 → 11: 0001_first, 0002_blobs, 0003_outputs, 0004_limits, 0005_waits, \
                 0006_reruns, 0007_additions, 0008_graces, 0009_finalizers, \
-                   0010_children\n";
+                   0010_children, 0011_bulks\n";
     assert_eq!(migrate(&[]).is(0).stdout, done);
-    assert_eq!(migrate(&[]).is(0).stdout, "schema 10 is the newest: nothing to do\n");
-    assert_eq!(migrate(&["-o", "json"]).is(0).json()["from"], 10);
+    assert_eq!(migrate(&[]).is(0).stdout, "schema 11 is the newest: nothing to do\n");
+    assert_eq!(migrate(&["-o", "json"]).is(0).json()["from"], 11);
+    database
+        .sql("drop table mainspring.bulks; delete from mainspring.migrations where number = 11");
+    assert_eq!(migrate(&[]).is(0).stdout, "schema 10 → 11: 0011_bulks\n");
     database.sql("insert into mainspring.migrations (number, applied_at) values (99, 0)");
     migrate(&[]).is(3).says("newer version of Mainspring");
     migrate(&["--dry-run"]).is(3).says("newer version of Mainspring");
@@ -45,12 +48,15 @@ fn a_file_is_brought_up_to_date() {
     bench.shell("mkdir -m 700 .mainspring; : > .mainspring/mainspring.db").is(0);
     let would = bench.run(&["db", "migrate", "--dry-run"]);
     let all = "0001_first, 0002_outputs, 0003_limits, 0004_waits, 0005_reruns, 0006_additions, \
-               0007_graces, 0008_finalizers, 0009_children";
-    assert_eq!(would.is(0).stdout, format!("schema 0 → 9, not done yet: {all}\n"));
+               0007_graces, 0008_finalizers, 0009_children, 0010_bulks";
+    assert_eq!(would.is(0).stdout, format!("schema 0 → 10, not done yet: {all}\n"));
     let done = bench.run(&["db", "migrate"]);
-    assert_eq!(done.is(0).stdout, format!("schema 0 → 9: {all}\n"));
+    assert_eq!(done.is(0).stdout, format!("schema 0 → 10: {all}\n"));
     bench.run(&["run", "w.yaml"]).is(0);
     bench.run(&["db", "migrate"]).is(0).prints("nothing to do");
+    sqlite(&bench, ".mainspring", "drop table bulks; pragma user_version = 9");
+    bench.run(&["db", "migrate"]).is(0).prints("schema 9 → 10: 0010_bulks\n");
+    bench.run(&["db", "check"]).is(0);
     sqlite(&bench, ".mainspring", "pragma user_version = 99");
     bench.run(&["db", "migrate"]).is(3).says("newer version of Mainspring");
 }
@@ -181,4 +187,18 @@ fn what_cannot_be_copied_leaves_nothing_behind() {
     bench.shell("mkdir copy").is(0);
     bench.run(&["db", "backup", "copy", "-o", "json"]).is(0).prints("database_bytes");
     bench.run(&["runs", "--data", "copy"]).is(0).prints("success");
+}
+
+#[test]
+fn secrets_stay_out_of_a_copy_and_that_is_said() {
+    let bench = Bench::with("name: w\ntasks: { a: { noop: {} } }\n");
+    bench.run(&["run", "w.yaml"]).is(0);
+    let without = bench.run(&["db", "backup", "first"]);
+    assert!(!without.is(0).stderr.contains("secrets"), "there are none: {}", without.stderr);
+    bench.shell("mkdir .mainspring/secrets && echo hush > .mainspring/secrets/token").is(0);
+    for (dest, format) in [("second", "table"), ("third", "json")] {
+        let done = bench.run(&["db", "backup", dest, "-o", format]);
+        done.is(0).says("secrets are not copied").says(&format!("{dest}/secrets"));
+        assert!(!bench.path(dest).join("secrets").exists());
+    }
 }

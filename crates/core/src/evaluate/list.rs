@@ -4,8 +4,8 @@
 use super::desk::{Desk, Stop};
 use super::question::Answer;
 use crate::ids::TaskNo;
-use crate::json::Json;
-use crate::limits::OUTPUT_BYTES_MAX;
+use crate::json::{Json, depth};
+use crate::limits::{DOCUMENT_DEPTH_MAX, OUTPUT_BYTES_MAX};
 use crate::output::Output;
 
 pub(super) fn list(desk: &Desk<'_>, no: TaskNo, count: u32) -> Result<Answer, Stop> {
@@ -27,6 +27,13 @@ pub(super) fn list(desk: &Desk<'_>, no: TaskNo, count: u32) -> Result<Answer, St
         text.pop();
     }
     text.push(']');
+    if depth(&text) > DOCUMENT_DEPTH_MAX {
+        return Err(Stop::logic(format!(
+            "the list of what its instances put out nests more than {DOCUMENT_DEPTH_MAX} deep: an \
+             instance may put out {} levels",
+            DOCUMENT_DEPTH_MAX - 1
+        )));
+    }
     Ok(Answer::Value(desk.outputs.keep(desk.around.run, Json::composed(text))?))
 }
 

@@ -9,6 +9,7 @@ pub mod wait;
 pub mod cache;
 pub mod rows;
 pub mod record;
+pub mod bulk;
 pub mod transition;
 pub mod again;
 pub mod limit;

@@ -1,7 +1,8 @@
 //! What is kept of requests besides their consequences: who asked, and which answer a key was
 //! given. And who may ask at all.
 
-use crate::ids::{RunId, TokenId};
+use crate::ids::{BulkId, RunId, TokenId};
+use crate::kernel::bulk::{BulkEnd, BulkRow};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -48,6 +49,7 @@ pub enum KeyAnswer {
         number: u32,
         is_new: bool,
     },
+    Bulk(BulkId),
     Done,
 }
 
@@ -67,6 +69,8 @@ pub enum Admin {
     NewToken(TokenRow),
     /// The token, and every session that was opened with it.
     RevokeToken(TokenId),
+    NewBulk(Box<BulkRow>),
+    EndBulk(BulkId, BulkEnd),
 }
 
 /// Permission to ask. The secret itself is stored nowhere.

@@ -78,6 +78,7 @@ codes! {
     BesideWorkspace = "E216", Error, "a field that does not go with a workspace";
     BesideWorkflow = "E217", Error, "a field that does not go with a child run";
     NoDecider = "E218", Error, "an approval by those who may not decide";
+    OutsideWorkspace = "E219", Error, "a `workdir` that leaves its workspace";
 
     BadSchema = "E301", Error, "not a valid JSON Schema";
     SchemaReference = "E302", Error, "a schema reference that is not supported";

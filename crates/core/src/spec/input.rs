@@ -2,8 +2,8 @@
 
 use super::schema::{compile, shown};
 use super::schema_walk::{Walk, target};
-use crate::json::Json;
-use crate::limits::RUN_INPUT_BYTES_MAX;
+use crate::json::{Json, depth};
+use crate::limits::{DOCUMENT_DEPTH_MAX, RUN_INPUT_BYTES_MAX};
 use jsonschema::{ValidationError, Validator};
 use serde::Serialize;
 use serde_json::Value;
@@ -65,6 +65,11 @@ impl InputSchema {
         let filled = Json::from_value(&value);
         if filled.as_str().len() > RUN_INPUT_BYTES_MAX {
             return Err(too_large());
+        }
+        if depth(filled.as_str()) > DOCUMENT_DEPTH_MAX {
+            let message =
+                format!("The input with its defaults nests more than {DOCUMENT_DEPTH_MAX} deep.");
+            return Err(InputProblem::whole(message));
         }
         match self.problems(&value, filled.as_str().len()) {
             problems if problems.is_empty() => Ok(filled),

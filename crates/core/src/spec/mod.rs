@@ -18,6 +18,7 @@ mod added;
 pub mod input;
 pub mod output;
 pub mod artifact_path;
+pub mod workspace_path;
 mod schema;
 mod schema_walk;
 

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// takes about 10 ms, and a text may hold many misspelt names.
 const COMPARISONS_MAX: usize = 300_000;
 /// Rules that came when there were definitions already: whatever was accepted before stays so.
-const LATER: &[Code] = &[Code::NoDecider];
+const LATER: &[Code] = &[Code::NoDecider, Code::OutsideWorkspace];
 /// What is quoted of the text in a message.
 const QUOTED_CHARS_MAX: usize = 60;
 

@@ -92,13 +92,19 @@ pub enum PausedReason {
     Person,
     /// A task that is a checkpoint has succeeded: `held` says which.
     Checkpoint,
+    /// The run that it is a child of is paused, or the task there that waits for it is held.
+    Parent,
 }
 
 impl PausedReason {
-    fn of(progress: &RunProgress) -> Option<Self> {
-        let is_paused = progress.status == RunStatus::Paused;
-        let checkpoint = progress.hold.as_ref().and_then(Hold::by_checkpoint);
-        is_paused.then_some(checkpoint.map_or(Self::Person, |_| Self::Checkpoint))
+    fn of(head: &RunHead, progress: &RunProgress) -> Option<Self> {
+        let hold = progress.hold.as_ref().filter(|_| progress.status == RunStatus::Paused)?;
+        let parent = head.parent.as_deref().map(Parent::word);
+        Some(match hold.by_checkpoint() {
+            Some(_) => Self::Checkpoint,
+            None if parent.as_deref() == Some(hold.by.as_str()) => Self::Parent,
+            None => Self::Person,
+        })
     }
 }
 
@@ -250,7 +256,7 @@ pub fn run_view(head: &RunHead, progress: &RunProgress) -> RunView {
         workflow: head.workflow.to_string(),
         version: head.version,
         status: progress.status,
-        paused_reason: PausedReason::of(progress),
+        paused_reason: PausedReason::of(head, progress),
         held: progress.hold.clone(),
         input: Some(head.input.clone()).filter(|input| !input.is_unread()),
         labels: head.labels.clone(),

@@ -1,7 +1,8 @@
 //! What a decision leaves behind: changes to make durable, then effects to carry out.
 
 use crate::evaluate;
-use crate::ids::{AttemptId, RunId, RunKey, TaskNo, Ticket, TokenId};
+use crate::ids::{AttemptId, BulkId, RunId, RunKey, TaskNo, Ticket, TokenId};
+use crate::kernel::bulk::{BulkEnd, BulkRow};
 use crate::kernel::cache::CacheRow;
 use crate::kernel::ledger::LedgerRow;
 use crate::kernel::limit::LimitRow;
@@ -57,6 +58,11 @@ pub enum Change {
     NewToken(TokenRow),
     /// With its sessions.
     DropToken(TokenId),
+    NewBulk(BulkRow),
+    /// It was at work: the first word on its end stands.
+    EndBulk(BulkId, BulkEnd),
+    /// Those that ended before this moment.
+    DropBulks(Timestamp),
 }
 
 /// What to do once the changes are durable.

@@ -69,7 +69,7 @@ impl World {
         let place = (group.as_ref(), Some(above.id));
         self.meet_group(now, place, definition.concurrency_group.as_ref()).map_err(|refusal| {
             let message = format!("the workflow '{name}' could not begin: {refusal}");
-            TaskError::new(ErrorClass::Transient, message)
+            TaskError::new(ErrorClass::Logic, message)
         })?;
         let blueprint = self.blueprint(name, number, &definition);
         let parent = self.run_mut(key).parent_of_next(task);
@@ -282,6 +282,10 @@ impl World {
         }
         if run.progress.status == RunStatus::Running && self.is_held_from_above(run) {
             return Err("it goes on although its parent is held".to_owned());
+        }
+        let is_its = run.progress.hold.as_ref().is_some_and(|hold| hold.by == parent.word());
+        if is_its && !self.is_held_from_above(run) {
+            return Err("it is held by its parent, which is not held".to_owned());
         }
         match run.holds == self.group_held(run.head.group.as_ref(), Some(parent.run)) {
             true => Ok(()),

@@ -1,5 +1,7 @@
 //! What is not about any task: hiding workflows, forgetting old runs, records of who asked.
 
+use crate::ids::RunId;
+use crate::kernel::bulk::BulkState;
 use crate::kernel::record::{Admin, AuditRow, KeyAnswer, KeyRow, Record};
 use crate::kernel::row::RunStatus;
 use crate::time::Timestamp;
@@ -65,6 +67,7 @@ impl World {
             self.draft.add(Change::DropRun(key, stamp));
         }
         self.draft.add(Change::DropKeys(forget.keys_before));
+        self.draft.add(Change::DropBulks(forget.keys_before));
         if !forget.runs.is_empty() {
             let (next_run, next_stamp) = (self.next_run, self.next_stamp);
             self.draft.add(Change::Marks { next_run, next_stamp });
@@ -73,11 +76,20 @@ impl World {
     }
 
     pub(super) fn administer(&mut self, admin: Admin) -> Reply {
-        self.draft.add(match admin {
-            Admin::NewToken(token) => Change::NewToken(token),
-            Admin::RevokeToken(id) => Change::DropToken(id),
-        });
-        Reply::Done
+        let (change, reply) = match admin {
+            Admin::NewToken(token) => (Change::NewToken(token), Reply::Done),
+            Admin::RevokeToken(id) => (Change::DropToken(id), Reply::Done),
+            Admin::NewBulk(row) => {
+                if let BulkState::AtWork(meant) = &row.state {
+                    self.draft.weigh(meant.count() * size_of::<RunId>());
+                }
+                let bulk = row.id;
+                (Change::NewBulk(*row), Reply::Ordered { bulk })
+            }
+            Admin::EndBulk(id, end) => (Change::EndBulk(id, end), Reply::Done),
+        };
+        self.draft.add(change);
+        reply
     }
 
     /// Who asked, and which answer the key was given: in the commit that carries it out.
@@ -92,6 +104,7 @@ impl World {
                 Reply::Deployed { version, is_new } => {
                     KeyAnswer::Version { number: *version, is_new: *is_new }
                 }
+                Reply::Ordered { bulk } => KeyAnswer::Bulk(*bulk),
                 Reply::Done | Reply::Tiers(_) => KeyAnswer::Done,
             };
             self.draft.add(Change::NewKey(KeyRow { key, answer, created_at: now }));

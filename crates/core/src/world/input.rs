@@ -1,7 +1,7 @@
 //! What a world is told, what it answers, and what it must be given first.
 
 use crate::evaluate::Answer;
-use crate::ids::{RunId, RunKey, TaskNo, TaskRef};
+use crate::ids::{BulkId, RunId, RunKey, TaskNo, TaskRef};
 use crate::json::Json;
 use crate::kernel::fact::Fact;
 use crate::kernel::group::Group;
@@ -112,7 +112,7 @@ pub struct Command {
 pub enum Order {
     Run(Verb),
     Task(Named, Verb),
-    /// These, and no others, as one retry.
+    /// These, as one retry. What never began because the run was over begins as well.
     RetryTasks(Vec<Arc<str>>),
     Signal(Signal),
     /// On an approval.
@@ -254,7 +254,8 @@ pub enum SetRate {
 #[derive(Clone, Debug)]
 pub struct Forget {
     pub runs: Vec<Forgotten>,
-    /// Idempotency keys from before this moment whose run is gone.
+    /// Idempotency keys from before this moment whose run is gone, and orders on many runs that
+    /// had ended by then.
     pub keys_before: Timestamp,
 }
 
@@ -313,6 +314,10 @@ pub enum Reply {
     Accepted {
         run: RunId,
     },
+    /// An order on many runs.
+    Ordered {
+        bulk: BulkId,
+    },
     /// How limits stand, by name.
     Tiers(Vec<TierView>),
     Done,
@@ -361,7 +366,9 @@ pub enum Refusal {
     TaskNotHeld,
     #[error("the task is being cancelled already")]
     TaskStopping,
-    #[error("the task neither failed nor was cancelled, so there is nothing to retry")]
+    #[error(
+        "the task neither failed nor was cancelled by itself, so there is nothing of it to retry"
+    )]
     TaskNotFailed,
     #[error("task '{0}' would have to go back and is running: cancel it or wait for it")]
     DependentRunning(Arc<str>),

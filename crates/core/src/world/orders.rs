@@ -24,13 +24,12 @@ impl World {
         if status != RunStatus::Running {
             return Err(Refusal::RunIs(status));
         }
-        self.hold_run(key, Hold { by: by.to_owned(), at: now });
+        self.hold_run(now, key, Hold { by: by.to_owned(), at: now });
         Ok(Reply::Done)
     }
 
     /// Whoever says so: nothing of it starts before it is resumed.
-    pub(super) fn hold_run(&mut self, key: RunKey, hold: Hold) {
-        let now = hold.at;
+    pub(super) fn hold_run(&mut self, now: Timestamp, key: RunKey, hold: Hold) {
         self.run_mut(key).progress.hold = Some(hold);
         self.set_status(key, RunStatus::Paused);
         self.ready.remove_run(key);
@@ -47,7 +46,11 @@ impl World {
         Ok(Reply::Done)
     }
 
+    /// A checkpoint that was reached meanwhile wants to be resumed by itself.
     pub(super) fn go_on(&mut self, now: Timestamp, key: RunKey) {
+        if let Some(hold) = self.run_mut(key).next_checkpoint() {
+            return self.hold_run(now, key, hold);
+        }
         self.run_mut(key).progress.hold = None;
         self.set_status(key, RunStatus::Running);
         self.refill(key, now);
@@ -99,6 +102,8 @@ impl World {
         }
         self.run_mut(key).plan_anew();
         self.go_on_always(now, key, &always);
+        // Holds are lifted, and so are those that were handed down.
+        self.align_children(now, key, None);
         self.ending.insert(key);
     }
 

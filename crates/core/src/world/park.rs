@@ -275,10 +275,9 @@ fn decided(approval: &Approval, decision: &Decision) -> Outcome {
         let message = format!("rejected by {by}{said}");
         return Err(TaskError::new(ErrorClass::Rejected, message));
     }
-    let mut output = json!({ "approved": *verdict == Verdict::Approved, "by": by, "at": at });
-    if let Some(comment) = comment {
-        output["comment"] = json!(comment);
-    }
+    let approved = *verdict == Verdict::Approved;
+    // All fields at all times: an expression that reads one must not fail for want of it.
+    let output = json!({ "approved": approved, "by": by, "at": at, "comment": comment });
     Ok(Some(Output::Inline(Json::from_value(&output))))
 }
 
@@ -287,7 +286,7 @@ fn unanswered(approval: &Approval, at: Timestamp) -> Outcome {
     let bound = approval.timeout.unwrap_or_default();
     let comment = format!("nobody decided within {bound}");
     let output = |approved: bool| {
-        let output = json!({ "approved": approved, "at": at, "comment": comment });
+        let output = json!({ "approved": approved, "by": null, "at": at, "comment": comment });
         Ok(Some(Output::Inline(Json::from_value(&output))))
     };
     match (approval.on_timeout, approval.on_reject) {

@@ -10,6 +10,7 @@ use crate::time::{Span, Timestamp};
 use crate::world::advance::supersede;
 use crate::world::batch::Change;
 use crate::world::input::{Refusal, Reply};
+use crate::world::instances::Instances;
 use crate::world::report::step;
 use crate::world::run::Run;
 use crate::world::state::World;
@@ -23,10 +24,11 @@ impl World {
     ) -> Result<Reply, Refusal> {
         let run = self.run_mut(key);
         check_state(run, named)?;
-        if let Some([task @ TaskRef { no, index: Some(_) }]) = named
-            && run.group(*no).is_some()
+        if let Some([task]) = named
+            && run.group(task.no).is_some()
         {
-            return self.retry_among_others(now, key, *task);
+            let failed = run.failed_of(*task);
+            return self.retry_among_others(now, key, *task, &failed);
         }
         let only = named.and_then(|tasks| tasks.iter().find(|task| task.index.is_some())).copied();
         let roots: Vec<TaskNo> = match named {
@@ -64,13 +66,14 @@ impl World {
         self.draft.task(key, TaskRef::plain(no));
     }
 
-    /// One instance of a group that is still open: nobody has drawn conclusions from it, but for
+    /// Instances of a group that is still open: nobody has drawn conclusions from them, but for
     /// those that go on when its work is done.
     fn retry_among_others(
         &mut self,
         now: Timestamp,
         key: RunKey,
         task: TaskRef,
+        failed: &[TaskRef],
     ) -> Result<Reply, Refusal> {
         let run = self.run_mut(key);
         if run.is_being_cancelled(task) {
@@ -80,7 +83,9 @@ impl World {
             let name = run.blueprint.definition.task(no).name.clone();
             return Err(Refusal::DependentRunning(name));
         }
-        self.retry_instance(now, key, task);
+        for task in failed {
+            self.retry_instance(now, key, *task);
+        }
         self.run_mut(key).forget_questions(task.no);
         self.refill_group(now, key, task.no);
         Ok(Reply::Done)
@@ -98,12 +103,7 @@ impl World {
             }
         });
         self.draft.task(key, TaskRef::plain(no));
-        let rows = self.run_mut(key).groups[&no].iter();
-        let back: Vec<TaskRef> = rows
-            .filter(|row| matches!(row.fact, Fact::Failed | Fact::Cancelled))
-            .map(|row| row.task)
-            .filter(|task| only.is_none_or(|only| only == *task))
-            .collect();
+        let back = self.run_mut(key).failed_of(only.unwrap_or(TaskRef::plain(no)));
         for task in back {
             self.retry_instance(now, key, task);
         }
@@ -206,7 +206,14 @@ fn check_state(run: &Run, named: Option<&[TaskRef]>) -> Result<(), Refusal> {
     // A group that was told to ignore failures has succeeded with them.
     let retriable = |task: &TaskRef| {
         let whole = TaskRef::plain(task.no);
-        has_failed(*task) && (run.group(task.no).is_some() || has_failed(whole))
+        match (run.group(task.no), task.index) {
+            // By itself: with others it would be one walk over what goes back.
+            (Some(_), None) => {
+                named.is_some_and(|tasks| tasks.len() == 1) && !run.failed_of(*task).is_empty()
+            }
+            (Some(_), Some(_)) => has_failed(*task),
+            (None, _) => has_failed(*task) && has_failed(whole),
+        }
     };
     match named.is_none_or(|tasks| tasks.iter().all(retriable)) {
         true => Ok(()),
@@ -215,6 +222,13 @@ fn check_state(run: &Run, named: Option<&[TaskRef]>) -> Result<(), Refusal> {
 }
 
 impl Run {
+    /// The instances of a task, or the one that is named, that failed or were cancelled.
+    fn failed_of(&self, task: TaskRef) -> Vec<TaskRef> {
+        let rows = self.groups.get(&task.no).into_iter().flat_map(Instances::iter);
+        let failed = rows.filter(|row| matches!(row.fact, Fact::Failed | Fact::Cancelled));
+        failed.map(|row| row.task).filter(|it| task.index.is_none() || *it == task).collect()
+    }
+
     /// It opened, with at least one. A row that was a group's before may be kept for its numbers.
     fn has_instances(&self, no: TaskNo) -> bool {
         let group = self.rows.get(no).and_then(|row| row.group.as_ref());

@@ -124,8 +124,10 @@ impl Run {
     /// Everything that can be computed from the rows, computed again.
     pub fn replan(&mut self) {
         self.count_anew();
-        // Conditions may look different now, and so may everything that was asked.
-        self.passed.clear();
+        // A condition is looked at once: again only if what it stood on is gone. What was asked may
+        // look different now.
+        let (plan, rows) = (&self.plan, &self.rows);
+        self.passed.retain(|no| rows.fact(*no) == Fact::None && plan.is_open(*no));
         self.asked.clear();
         self.groups.values_mut().for_each(|instances| instances.around = None);
     }

@@ -16,8 +16,9 @@ impl World {
         self.limits.look_at(now);
         self.open_all(now);
         let mut closed = self.close(now);
-        // The end of a child is that of a task: what follows from it is in the same batch.
-        while !(self.ending.is_empty() && self.agenda.is_empty() || self.is_full()) {
+        // The end of a child is that of a task: what follows from it is in the same batch, however
+        // full that is. What may be opened beside it is not.
+        while !self.ending.is_empty() || !(self.agenda.is_empty() || self.is_full()) {
             self.open_all(now);
             closed.extend(self.close(now));
         }

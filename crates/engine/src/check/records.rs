@@ -1,4 +1,4 @@
-//! What is kept of requests: keys, tokens, limits that were set, the audit log.
+//! What is kept of requests: keys, tokens, limits that were set, orders on many runs, the audit log.
 
 use super::findings::Findings;
 use mainspring_core::check::{Promise, Violation};
@@ -12,6 +12,8 @@ pub(super) async fn check(store: &dyn Inventory, to: &mut Findings) -> Result<()
     to.looked.tokens = to.readable(None, tokens)?.map_or(0, |tokens| tokens.len() as u64);
     let limits = store.limits().await;
     to.readable(None, limits)?;
+    let bulks = store.bulks().await;
+    to.readable(None, bulks)?;
     audit(store, to).await
 }
 

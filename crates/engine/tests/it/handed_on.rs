@@ -83,6 +83,34 @@ async fn a_cached_success_that_lacks_a_file_is_none() {
     }
 }
 
+/// The workflow was changed since: what counts is what it asks for now.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cached_success_that_puts_out_something_else_is_none() {
+    let small = r#"{"n": 1}"#.to_owned();
+    let large = format!(r#"{{"n": "{}"}}"#, "x".repeat(100_000));
+    for former in [small, large] {
+        let rig = Rig::new().await;
+        let task = |schema: &str| format!("{{a: {{run: x, cache: {{key: k, ttl: 1h}}{schema}}}}}");
+        let put_out = |text: &str| {
+            rig.hand.wait_for("start a");
+            let output = Json::parse(text).expect("JSON");
+            rig.hand.end_with("a", ended(Outcome::Success(Some(output.into())), None));
+        };
+        let first = rig.start(&task("")).await;
+        put_out(&former);
+        rig.until(first, RunStatus::Success).await;
+        let asks = task(", outputs: {type: object, required: [rows]}");
+        let second = rig.start(&asks).await;
+        put_out(r#"{"rows": 2}"#);
+        rig.until(second, RunStatus::Success).await;
+        assert_eq!(rig.hand.starts_of_each_attempt().len(), 2);
+        let third = rig.start(&asks).await;
+        rig.until(third, RunStatus::Success).await;
+        assert_eq!(rig.hand.starts_of_each_attempt().len(), 2, "this one fits");
+        rig.engine.shut_down();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_that_is_wanted_twice_is_one() {
     let rig = Rig::new().await;

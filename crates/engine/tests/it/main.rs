@@ -3,6 +3,7 @@
 mod by_hand;
 mod rig;
 mod housekeeping;
+mod bulks;
 mod life;
 mod large_logs;
 mod contents;

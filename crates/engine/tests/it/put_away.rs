@@ -3,6 +3,7 @@
 use crate::by_hand::ended;
 use crate::rig::Rig;
 use mainspring_core::json::Json;
+use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::output::Output;
 use mainspring_core::work::{ArtifactOut, Outcome};
@@ -69,6 +70,22 @@ async fn whoever_does_not_want_to_wait_cancels() {
     rig.command(run, Verb::Cancel).await.expect("cancelled");
     rig.until(run, RunStatus::Cancelled).await;
     rig.hand.wait_for("settle a");
+    rig.engine.shut_down();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_has_landed_has_landed_though_what_it_put_out_is_not_wanted_any_more() {
+    let rig = Rig::new().await;
+    let run = rig.start("{a: {run: x, finalize: {run: y}}}").await;
+    rig.hand.wait_for("start a");
+    rig.hand.succeed("a");
+    rig.hand.wait_for("start a");
+    full(&rig, u32::MAX);
+    rig.hand.end("a", large());
+    rig.command(run, Verb::Cancel).await.expect("cancelled");
+    rig.until(run, RunStatus::Cancelled).await;
+    let stored = rig.store.run(run).await.expect("readable").expect("stored");
+    assert_eq!(stored.tasks[0].fact, Fact::Success);
     rig.engine.shut_down();
 }
 

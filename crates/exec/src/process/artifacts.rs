@@ -219,7 +219,9 @@ fn too_large(path: &str, bytes: &str) -> Unread {
 fn unkept(path: &str, error: &io::Error) -> Unread {
     let message = format!("artifact {path} cannot be kept: {error}");
     match Errno::from_io_error(error) {
-        Some(Errno::NOSPC | Errno::DQUOT) => Unread::Full(message),
+        Some(Errno::NOSPC | Errno::DQUOT) => {
+            Unread::Full(format!("{message}. Make room on the disk of the data folder"))
+        }
         _ if procfs::is_scarcity(error) => Unread::Scarce(message),
         _ => Unread::Bad(TaskError::new(ErrorClass::Internal, message)),
     }

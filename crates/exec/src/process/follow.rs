@@ -31,6 +31,7 @@ use crate::log::segments::Written;
 use crate::secrets::Patterns;
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::ids::Ticket;
+use mainspring_core::kernel::finalizer::Step;
 use mainspring_core::kernel::row::Log;
 use mainspring_core::spec::definition::OutputFrom;
 use mainspring_core::time::Span;
@@ -55,6 +56,7 @@ const LOOK_AGAIN_MAX: Duration = Duration::from_millis(500);
 pub(super) struct Follow {
     pub shared: Arc<Shared>,
     pub ticket: Ticket,
+    pub step: Step,
     /// Guarded from its first moment: a runtime that ends may drop this before it was looked at.
     pub leader: Leader,
     pub pidfd: OwnedFd,
@@ -84,6 +86,7 @@ pub(super) async fn follow(follow: Follow) {
         captured: (follow.output == OutputFrom::Stdout).then(Captured::default),
         shared,
         ticket,
+        step: follow.step,
         leader,
         pidfd,
         pipes,
@@ -120,6 +123,7 @@ enum Stopping {
 struct Live {
     shared: Arc<Shared>,
     ticket: Ticket,
+    step: Step,
     leader: Leader,
     pidfd: AsyncFd<OwnedFd>,
     pipes: Reading,
@@ -286,9 +290,11 @@ impl Live {
         let mut artifacts = Taken::default();
         let lands = self.working.as_ref().map(|working| Box::new(working.lands()));
         let outcome = match (stopped, output::exit_error(status.as_ref())) {
-            (true, _) => Outcome::Stopped,
+            (true, Some(_)) => Outcome::Stopped,
+            // Work that is stopped may end well without being done; what lands says so by its 0.
+            (true, None) if self.step == Step::Work => Outcome::Stopped,
             (false, Some(error)) => Outcome::Failed(error),
-            (false, None) => match self.harvest().await {
+            (_, None) => match self.harvest().await {
                 Ok(harvest) => {
                     artifacts = harvest.artifacts;
                     Outcome::Success(harvest.output)
@@ -369,14 +375,22 @@ impl Live {
 
     async fn harvest(&mut self) -> Result<Harvest, NotCopied<TaskError>> {
         self.commit().await?;
+        let may_stop = matches!(self.stopping, Stopping::Not);
         let leavings = Leavings {
             shared: &self.shared,
+            ticket: self.ticket,
+            stop: may_stop.then_some(&mut self.stop),
             files: &self.files,
             captured: self.captured.take(),
             secrets: self.secrets.as_ref(),
             outgoing: self.outgoing.as_ref(),
         };
-        leavings.harvest().await
+        let harvest = leavings.harvest().await;
+        if matches!(harvest, Err(NotCopied::Abandoned)) && !self.shared.is_shutting_down() {
+            self.stopping = Stopping::Sent { grace: None };
+            self.hunt(None).await;
+        }
+        harvest
     }
 
     async fn close_log(&mut self) -> Option<Log> {

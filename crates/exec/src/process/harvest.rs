@@ -1,5 +1,8 @@
 //! What a success leaves: its output, and its artifacts. Small outputs are read on the spot;
 //! whatever takes long is done on a thread that may be held up.
+//!
+//! Where there is no room for an artifact it is tried again for as long as it takes: work that was
+//! done well does not fail for that. No timeout counts that time, and a stop ends it.
 
 use super::artifacts::{NotCopied, Outgoing, Taken};
 use super::output::{self, Captured, Source, Unread};
@@ -7,10 +10,13 @@ use super::table::Shared;
 use super::work_files::WorkFiles;
 use crate::secrets::Patterns;
 use mainspring_core::error::{ErrorClass, TaskError};
+use mainspring_core::ids::Ticket;
 use mainspring_core::limits::OUTPUT_INLINE_BYTES_MAX;
 use mainspring_core::output::Output;
+use mainspring_core::work::ReportKind;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 /// How long it is tried again when there are no open files left: work that was done well does not
@@ -23,6 +29,9 @@ const AGAIN_MAX: Duration = Duration::from_millis(500);
 /// Where to look for it.
 pub(super) struct Leavings<'a> {
     pub shared: &'a Arc<Shared>,
+    pub ticket: Ticket,
+    /// None when one has come after the end of the work.
+    pub stop: Option<&'a mut oneshot::Receiver<()>>,
     pub files: &'a WorkFiles,
     pub captured: Option<Captured>,
     pub secrets: Option<&'a Arc<Patterns>>,
@@ -58,8 +67,11 @@ impl Leavings<'_> {
         read.await.unwrap_or_else(|_| Err(bug("the output could not be read")))
     }
 
-    async fn artifacts(&self) -> Result<Taken, NotCopied<TaskError>> {
+    /// Abandoned when the executor ends, or when a stop has come while there was no room.
+    async fn artifacts(&mut self) -> Result<Taken, NotCopied<TaskError>> {
         let Some(outgoing) = self.outgoing else { return Ok(Taken::default()) };
+        // However long it takes to keep them, the work did not take longer.
+        self.shared.report(self.ticket, ReportKind::Over);
         let mut patience = Patience::new();
         loop {
             let (shared, outgoing) = (Arc::clone(self.shared), Arc::clone(outgoing));
@@ -68,11 +80,23 @@ impl Leavings<'_> {
             match tokio::task::spawn_blocking(take).await {
                 Ok(Ok(taken)) => return Ok(taken),
                 Ok(Err(NotCopied::Abandoned)) => return Err(NotCopied::Abandoned),
-                Ok(Err(NotCopied::Because(Unread::Full(_)))) => patience.pause().await,
+                Ok(Err(NotCopied::Because(Unread::Full(why)))) => {
+                    self.shared.waits(self.ticket, &why);
+                    self.pause(&mut patience).await?;
+                }
                 Ok(Err(NotCopied::Because(Unread::Scarce(_)))) if patience.wait().await => {}
                 Ok(Err(NotCopied::Because(unread))) => return Err(TaskError::from(unread).into()),
                 Err(_) => return Err(bug("its artifacts could not be taken").into()),
             }
+        }
+    }
+
+    /// Until the next try, unless nobody wants it any more.
+    async fn pause(&mut self, patience: &mut Patience) -> Result<(), NotCopied<TaskError>> {
+        let Some(stop) = self.stop.as_deref_mut() else { return Err(NotCopied::Abandoned) };
+        tokio::select! {
+            () = patience.pause() => Ok(()),
+            Ok(()) = stop => Err(NotCopied::Abandoned),
         }
     }
 }

@@ -42,6 +42,7 @@ pub(super) fn launch(job: Job, stack: &mut Stack) {
             let follow = Follow {
                 shared: Arc::clone(&shared),
                 ticket,
+                step: launch.step(),
                 leader: Leader { pid: leader, reaped: false },
                 pidfd,
                 pipes,

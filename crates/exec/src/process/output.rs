@@ -1,7 +1,7 @@
 //! What a process leaves behind when it has ended: its exit, and its output as JSON.
 
 use super::procfs;
-use crate::secrets::{Mask, Patterns};
+use crate::secrets::{Hidden, Mask, Patterns, hide_in_json};
 use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::json::Json;
 use mainspring_core::limits::OUTPUT_BYTES_MAX;
@@ -190,16 +190,12 @@ fn parse(
 /// What is stored holds no secret, as in a log: `***` in its place.
 fn hide(json: Json, source: &str, secrets: Option<&Arc<Patterns>>) -> Result<Json, TaskError> {
     let Some(secrets) = secrets else { return Ok(json) };
-    let text = json.as_str().as_bytes();
-    let mut masked = Vec::with_capacity(text.len());
-    let mut mask = Mask::new(Arc::clone(secrets));
-    mask.push(text, &mut masked);
-    mask.finish(&mut masked);
-    if masked == text {
-        return Ok(json);
-    }
-    let parsed = String::from_utf8(masked).ok().and_then(|masked| Json::parse(&masked).ok());
-    parsed.ok_or_else(|| {
+    let hidden = match hide_in_json(json.as_str(), secrets) {
+        Hidden::Nothing => return Ok(json),
+        Hidden::InText(text) => Json::parse(&text).ok(),
+        Hidden::Outside => None,
+    };
+    hidden.ok_or_else(|| {
         logic(format!(
             "the output in {source} holds a secret outside of text, where it cannot be hidden: \
              outputs are stored, secrets are not. Leave it out"
@@ -213,7 +209,7 @@ fn quote(bytes: &[u8], secrets: Option<&Arc<Patterns>>) -> String {
     // Four bytes for each char at most; what is beyond them is not looked at.
     let start = &bytes[..bytes.len().min(4 * QUOTED_CHARS)];
     let masked = secrets.map(|secrets| {
-        let reach = &bytes[..bytes.len().min(4 * QUOTED_CHARS + secrets.longest())];
+        let reach = &bytes[..bytes.len().min(4 * QUOTED_CHARS + secrets.longest_written())];
         let mut mask = Mask::new(Arc::clone(secrets));
         let mut masked = Vec::new();
         mask.push(reach, &mut masked);

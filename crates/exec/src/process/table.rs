@@ -108,6 +108,11 @@ impl Shared {
         self.reports.report(Report { ticket, what });
     }
 
+    /// What it has left cannot be kept just now.
+    pub fn waits(&self, ticket: Ticket, why: &str) {
+        self.reports.waits(ticket, why);
+    }
+
     pub fn place(&self, attempt: AttemptId) -> Place {
         Place { folder: Arc::clone(&self.logs), attempt }
     }

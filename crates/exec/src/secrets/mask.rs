@@ -1,8 +1,10 @@
 //! Hides secrets in a stream of bytes. Every byte that is part of a secret, wherever secrets
-//! begin, end or overlap, is hidden; a row of hidden bytes becomes one `***`. All other bytes pass
-//! as they are, and as soon as they cannot be the beginning of a secret.
+//! begin, end or overlap, as it stands or as JSON may write it, is hidden; a row of hidden bytes
+//! becomes one `***`. All other bytes pass as they are, and as soon as they cannot be the
+//! beginning of a secret.
 
 use super::patterns::{Patterns, START};
+use super::reader::{End, Reader};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,13 +12,18 @@ const STARS: &[u8] = b"***";
 /// A buffer above this size is given back when little is held.
 const HELD_KEPT_BYTES: usize = 1024;
 
-/// One stream.
+/// One stream. Positions count from its beginning.
 #[derive(Debug)]
 pub(crate) struct Mask {
     patterns: Arc<Patterns>,
+    /// Of the bytes as they stand.
     state: u32,
-    /// Bytes that may be the beginning of a secret: fewer than the longest has.
+    /// Of the bytes as JSON.
+    reader: Reader,
+    /// Bytes that may be the beginning of a secret: no more than the longest may be written with.
     held: Held,
+    /// Where they begin.
+    base: usize,
     /// What of them is part of a secret for certain.
     hidden: Vec<Range<usize>>,
     /// The last byte that was let go was hidden: its stars stand already.
@@ -34,13 +41,42 @@ impl std::fmt::Debug for Held {
 
 impl Mask {
     pub fn new(patterns: Arc<Patterns>) -> Self {
-        Self { patterns, state: START, held: Held(Vec::new()), hidden: Vec::new(), hiding: false }
+        Self {
+            patterns,
+            state: START,
+            reader: Reader::default(),
+            held: Held(Vec::new()),
+            base: 0,
+            hidden: Vec::new(),
+            hiding: false,
+        }
     }
 
     /// Takes what was read, and appends to `out` what may be shown of it and of what was held.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        let mut at = self.held.0.len();
+        let new = self.held.0.len();
         self.held.0.extend_from_slice(bytes);
+        self.look(new);
+        self.read(End::Open);
+        let undecided = self.end() - self.patterns.depth(self.state);
+        self.let_go(undecided.min(self.reader.undecided()), out);
+    }
+
+    /// Nothing more comes: half a secret is none.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        self.read(End::Reached);
+        self.let_go(self.end(), out);
+        self.state = START;
+        self.reader.restart();
+        self.hiding = false;
+    }
+
+    fn end(&self) -> usize {
+        self.base + self.held.0.len()
+    }
+
+    /// At the bytes as they stand.
+    fn look(&mut self, mut at: usize) {
         while at < self.held.0.len() {
             if self.state == START {
                 let rest = &self.held.0[at..];
@@ -54,57 +90,70 @@ impl Mask {
             at += 1;
             let matched = self.patterns.matched(self.state);
             if matched > 0 {
-                // What is before the held bytes was hidden when it was let go.
-                self.hide(at.saturating_sub(matched)..at);
+                let end = self.base + at;
+                hide(&mut self.hidden, end - matched..end);
             }
         }
-        let decided = self.held.0.len() - self.patterns.depth(self.state).min(self.held.0.len());
-        self.let_go(decided, out);
     }
 
-    /// Nothing more comes: half a secret is none.
-    pub fn finish(&mut self, out: &mut Vec<u8>) {
-        self.state = START;
-        self.let_go(self.held.0.len(), out);
-        self.hiding = false;
+    fn read(&mut self, end: End) {
+        let Self { reader, patterns, held, base, hidden, .. } = self;
+        reader.read(patterns, (*base, &held.0), end, |range| hide(hidden, range));
     }
 
-    fn hide(&mut self, mut range: Range<usize>) {
-        while let Some(last) = self.hidden.pop_if(|last| last.end >= range.start) {
-            range.start = range.start.min(last.start);
-        }
-        self.hidden.push(range);
-    }
-
-    fn let_go(&mut self, mut decided: usize, out: &mut Vec<u8>) {
-        let mut at = 0;
-        let mut later = Vec::new();
-        for range in std::mem::take(&mut self.hidden) {
+    /// Everything before `decided`. What is behind it stays, hidden or not: it may be part of
+    /// another secret.
+    fn let_go(&mut self, decided: usize, out: &mut Vec<u8>) {
+        let mut at = self.base;
+        for range in self.merged() {
             if range.start > decided {
-                later.push(range);
+                self.hidden.push(range);
                 continue;
             }
             self.show(at..range.start, out);
             if !std::mem::replace(&mut self.hiding, true) {
                 out.extend_from_slice(STARS);
             }
-            // Once hidden, always hidden.
-            at = range.end;
-            decided = decided.max(at);
+            at = range.end.min(decided);
+            if range.end > decided {
+                self.hidden.push(decided..range.end);
+            }
         }
         self.show(at..decided, out);
-        self.held.0.drain(..decided);
+        self.held.0.drain(..decided - self.base);
         self.held.0.shrink_to(HELD_KEPT_BYTES);
-        later.iter_mut().for_each(|range| *range = range.start - decided..range.end - decided);
-        self.hidden = later;
+        self.base = decided;
+    }
+
+    /// What is hidden, in order and without overlaps.
+    fn merged(&mut self) -> Vec<Range<usize>> {
+        let mut found = std::mem::take(&mut self.hidden);
+        found.sort_unstable_by_key(|range| range.start);
+        let mut merged: Vec<Range<usize>> = Vec::with_capacity(found.len());
+        for range in found {
+            match merged.last_mut() {
+                Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+                _ => merged.push(range),
+            }
+        }
+        merged
     }
 
     fn show(&mut self, range: Range<usize>, out: &mut Vec<u8>) {
         if !range.is_empty() {
-            out.extend_from_slice(&self.held.0[range]);
+            out.extend_from_slice(&self.held.0[range.start - self.base..range.end - self.base]);
             self.hiding = false;
         }
     }
+}
+
+/// Joins it with what it overlaps, so that a secret in a long row of itself is one range.
+fn hide(hidden: &mut Vec<Range<usize>>, mut range: Range<usize>) {
+    while let Some(last) = hidden.pop_if(|last| last.end >= range.start && last.start <= range.end)
+    {
+        range = range.start.min(last.start)..range.end.max(last.end);
+    }
+    hidden.push(range);
 }
 
 #[cfg(test)]
@@ -123,8 +172,8 @@ mod tests {
         let mut out = Vec::new();
         for chunk in chunks {
             mask.push(chunk, &mut out);
-            let longest = mask.patterns.longest();
-            assert!(mask.held.0.len() < longest, "{} bytes held", mask.held.0.len());
+            let longest = mask.patterns.longest_written();
+            assert!(mask.held.0.len() <= longest, "{} bytes held", mask.held.0.len());
         }
         mask.finish(&mut out);
         out
@@ -166,6 +215,32 @@ mod tests {
         check(&[key], "1: line one\n2: abc\n3: line two\n", "1: ***\n2: abc\n3: ***\n");
         check(&[key], "-----BEGIN-----\n", "***\n");
         check(&["pass\"word\n1"], r#"{"p": "pass\"word\n1"}"#, r#"{"p": "***"}"#);
+    }
+
+    #[test]
+    fn however_json_writes_it() {
+        check(&["pässwört-42"], r#"{"t": "p\u00e4ssw\u00F6rt-42"}"#, r#"{"t": "***"}"#);
+        check(&["a/b+c<d>"], r"a\/b\u002Bc\u003cd\u003E a\/b+c<d>", "*** ***");
+        check(&["key😀1"], r"<key\ud83d\uDE001>", "<***>");
+        check(&["say \"hi\""], r#"say \u0022hi\u0022 say \"hi\""#, "*** ***");
+        check(&["hunter22"], r"\u0068unter2\u0032", "***");
+        check(&["-- KEY --\na/b+c=\nabc\n"], r"-- KEY --\na\/b\u002bc\u003d\nabc\n", "***");
+        check(&["one two\nthree"], r"three, one\u0020two", "***, ***");
+    }
+
+    #[test]
+    fn backslashes_of_its_own() {
+        check(&[r"C:\new\pass"], r"C:\new\pass C:\\new\\pass", "*** ***");
+        check(&[r"\pass\"], r"\\pass\n \\pass\\n", r"\***n ***n");
+        check(&["nope1234"], r"o\nope1234 \u00", r"o\*** \u00");
+        check(&["nope1234"], r"\u006eop", r"\u006eop");
+        check(&["nope1234"], r"\u006eope12\u0033", r"\u006eope12\u0033");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_as_python_writes_them() {
+        let secret: &[u8] = b"p\xe4ssword";
+        assert_eq!(masked(&[secret], [&br#""p\udce4ssword""#[..]]), br#""***""#);
     }
 
     #[test]

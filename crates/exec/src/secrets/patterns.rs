@@ -2,6 +2,7 @@
 //! once, however many secrets there are. States are a tree of prefixes in a vector, so that a
 //! secret costs 24 bytes for each of its own.
 
+use super::escapes::ESCAPE_BYTES_MAX;
 use super::value::Secret;
 use std::collections::VecDeque;
 use std::fmt;
@@ -58,8 +59,9 @@ impl Patterns {
         Some(patterns)
     }
 
-    pub fn longest(&self) -> usize {
-        self.longest
+    /// How many bytes a secret may be written with.
+    pub fn longest_written(&self) -> usize {
+        self.longest * ESCAPE_BYTES_MAX
     }
 
     fn insert(&mut self, text: &[u8]) {
@@ -154,7 +156,7 @@ impl Node {
     }
 }
 
-/// What a secret may look like in a log: as it is, line by line, and in a JSON string.
+/// What of a secret is hidden: the whole, and each of its lines.
 fn texts(value: &[u8]) -> Vec<Vec<u8>> {
     if value.len() < BYTES_MIN {
         return Vec::new();
@@ -162,10 +164,5 @@ fn texts(value: &[u8]) -> Vec<Vec<u8>> {
     let without_return = |line: &[u8]| line.strip_suffix(b"\r").unwrap_or(line).to_vec();
     let mut texts = vec![value.to_vec()];
     texts.extend(value.split(|byte| *byte == b'\n').map(without_return));
-    let quoted = std::str::from_utf8(value).map(|text| serde_json::Value::from(text).to_string());
-    if let Some(inner) = quoted.ok().and_then(|json| Some(json.get(1..json.len() - 1)?.to_owned()))
-    {
-        texts.push(inner.into_bytes());
-    }
     texts
 }

@@ -10,6 +10,7 @@ mod logs;
 mod secrets;
 mod masks;
 mod artifacts;
+mod full;
 mod shells;
 mod stops;
 mod lives;

@@ -163,6 +163,44 @@ fn an_output_holds_no_secret() {
     assert!(error.message.contains("outside of text"), "{}", error.message);
 }
 
+/// Python, Go, .NET and PHP each write the same text as JSON in their own way; whoever reads it has
+/// the secret again.
+#[test]
+fn an_output_holds_no_secret_however_json_writes_it() {
+    let rig = Rig::new();
+    rig.keep_secret("odd", "pässwört/<42>+😀");
+    let written = [
+        r#"{"t": "p\u00e4ssw\u00f6rt/<42>+\ud83d\ude00", "n": 1.10000000000000000001}"#,
+        r#"{"t": "p\u00E4ssw\u00F6rt\/\u003c42\u003E\u002B\uD83D\uDE00", "n": 1.10000000000000000001}"#,
+        r#"{"t": "\u0070ässwört/<42>+😀", "n": 1.10000000000000000001}"#,
+    ];
+    for text in written {
+        let line = format!("printf '%s' '{text}'; printf '%s' '{text}' > $MAINSPRING_OUTPUT");
+        for line in [line.clone(), format!("{line}; rm $MAINSPRING_OUTPUT")] {
+            let launch = shell(&line).secret("ODD", "odd");
+            let ticket = launch.ticket;
+            let ended = rig.run(launch.with(|work| work.output = OutputFrom::Stdout));
+            let log = rig.log(ticket, ended.log.as_ref());
+            let expected = r#"{"t": "***", "n": 1.10000000000000000001}"#;
+            assert_eq!(Written::of(&log).text(), expected);
+            match ended.outcome {
+                Outcome::Success(Some(output)) => assert_eq!(output.to_text(), expected),
+                other => panic!("not a success: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_said_of_a_bad_output_holds_no_secret_however_json_writes_it() {
+    let rig = Rig::new();
+    rig.keep_secret("odd", "pässwört-42");
+    let line = r#"printf '%s' '{"t": "p\u00e4ssw\u00F6rt-42"' > $MAINSPRING_OUTPUT"#;
+    let error = failure(rig.run(shell(line).secret("ODD", "odd")));
+    assert!(error.message.contains("***"), "{}", error.message);
+    assert!(!error.message.contains("u00e4"), "{}", error.message);
+}
+
 #[test]
 fn nothing_is_left_on_disk() {
     let rig = Rig::new();

@@ -28,6 +28,7 @@ pub struct Rig {
     pub folder: Arc<tempfile::TempDir>,
     pub data_id: String,
     reports: Receiver<Report>,
+    waits: Receiver<String>,
 }
 
 /// Leaves nothing behind when a test ends, whichever way.
@@ -46,11 +47,18 @@ impl Drop for Owned {
     }
 }
 
-struct Channel(Sender<Report>);
+struct Channel {
+    reports: Sender<Report>,
+    waits: Sender<String>,
+}
 
 impl Reports for Channel {
     fn report(&self, report: Report) {
-        let _ = self.0.send(report);
+        let _ = self.reports.send(report);
+    }
+
+    fn waits(&self, _: Ticket, why: &str) {
+        let _ = self.waits.send(why.to_owned());
     }
 }
 
@@ -129,9 +137,11 @@ impl Rig {
 
     fn with(config: ProcessConfig, folder: Arc<tempfile::TempDir>, runtime: &Handle) -> Self {
         let (sender, reports) = channel();
+        let (say, waits) = channel();
         let data_id = config.data_id.clone();
-        let executor = ProcessExecutor::new(config, runtime.clone(), Arc::new(Channel(sender)));
-        Self { executor: Owned(executor.unwrap()), folder, data_id, reports }
+        let channel = Arc::new(Channel { reports: sender, waits: say });
+        let executor = ProcessExecutor::new(config, runtime.clone(), channel);
+        Self { executor: Owned(executor.unwrap()), folder, data_id, reports, waits }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -140,6 +150,11 @@ impl Rig {
 
     pub fn next(&self) -> Report {
         self.reports.recv_timeout(PATIENCE).expect("a report")
+    }
+
+    /// Why something that was left has to wait.
+    pub fn waits(&self) -> String {
+        self.waits.recv_timeout(PATIENCE).expect("something that waits")
     }
 
     pub fn start(&self, launch: Launch) -> Ticket {
@@ -159,9 +174,13 @@ impl Rig {
         self.executor.stop(Stop { ticket, why: Stopping::Cancel });
     }
 
-    /// The next report, which has to be the end of this attempt.
+    /// The next report, which has to be the end of this attempt. That its work is over may have
+    /// been said before.
     pub fn end_of(&self, ticket: Ticket) -> Ended {
-        let report = self.next();
+        let mut report = self.next();
+        if report.what == ReportKind::Over {
+            report = self.next();
+        }
         assert_eq!(report.ticket, ticket);
         match report.what {
             ReportKind::Ended(ended) => ended,

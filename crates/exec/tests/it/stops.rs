@@ -1,11 +1,11 @@
 //! Attempts that are stopped, and what else is gone when one ends.
 
-use crate::rig::{Rig, With, argv, fifo, hear, is_alive, shell, until};
+use crate::rig::{Rig, With, argv, fifo, hear, is_alive, shell, ticket, until};
 use mainspring_core::json::Json;
 use mainspring_core::output::Output;
 use mainspring_core::spec::definition::OutputFrom;
 use mainspring_core::time::Span;
-use mainspring_core::work::{Ended, Launch, Outcome, ReportKind};
+use mainspring_core::work::{Ended, Launch, Outcome, ProcessWork, ReportKind};
 use mainspring_exec::Executor;
 use std::time::{Duration, Instant};
 
@@ -73,6 +73,43 @@ fn it_may_clean_up_and_that_is_logged() {
     assert_eq!(ended.outcome, Outcome::Stopped);
     let written = crate::rig::Written::of(&rig.log(ticket, ended.log.as_ref()));
     assert_eq!(written.stdout, b"cleaning\n");
+}
+
+/// The same line as the second step of its task.
+fn finalizing(launch: Launch) -> Launch {
+    Launch { finalizes: Some(ticket().attempt), ..launch }
+}
+
+#[test]
+fn what_lands_while_it_is_being_stopped_has_landed() {
+    let rig = Rig::new();
+    let line = "setsid sleep 1000 & echo 7 > $MAINSPRING_OUTPUT; echo landed; exit 0";
+    let ticket = rig.started(finalizing(trapping(&rig, line)));
+    hear(&rig.path("ready"));
+    rig.stop(ticket);
+    let ended = rig.end_of(ticket);
+    let seven = Json::parse("7").unwrap();
+    assert_eq!(ended.outcome, Outcome::Success(Some(Output::Inline(seven))));
+    let written = crate::rig::Written::of(&rig.log(ticket, ended.log.as_ref()));
+    assert_eq!(written.stdout, b"landed\n");
+    assert_eq!(carriers(&ticket), [""; 0], "nothing of it is left");
+}
+
+#[test]
+fn a_finalizer_that_ends_badly_while_it_is_being_stopped_is_stopped() {
+    let rig = Rig::new();
+    let short = |work: &mut ProcessWork| work.kill_grace = Span::from_ms(100);
+    for (name, on_term) in [
+        ("fails", "exit 3"),
+        ("is killed", ":"),
+        ("has an output that is none", "echo { > $MAINSPRING_OUTPUT; exit 0"),
+    ] {
+        let ticket = rig.started(finalizing(trapping(&rig, on_term).with(short)));
+        hear(&rig.path("ready"));
+        rig.stop(ticket);
+        assert_eq!(rig.end_of(ticket).outcome, Outcome::Stopped, "{name}");
+        std::fs::remove_file(rig.path("ready")).unwrap();
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Secrets: 256 random bits behind a prefix that scanners for leaked secrets can find.
 
 use crate::cursor::encode;
-use mainspring_core::ids::TokenId;
+use mainspring_core::ids::{BulkId, TokenId};
 use mainspring_core::time::Timestamp;
 use sha2::{Digest as _, Sha256};
 
@@ -19,9 +19,20 @@ pub fn make() -> (String, [u8; 32]) {
 
 /// A new name for a token.
 pub fn id(now: Timestamp) -> TokenId {
+    let (unix_ms, chance) = parts(now);
+    TokenId::from_parts(unix_ms, chance)
+}
+
+/// A new name for an order on many runs.
+pub fn bulk_id(now: Timestamp) -> BulkId {
+    let (unix_ms, chance) = parts(now);
+    BulkId::from_parts(unix_ms, chance)
+}
+
+fn parts(now: Timestamp) -> (u64, [u8; 10]) {
     let mut chance = [0; 10];
     getrandom::fill(&mut chance).expect("the operating system gives random bytes");
-    TokenId::from_parts(u64::try_from(now.0 / 1_000).unwrap_or_default(), chance)
+    (u64::try_from(now.0 / 1_000).unwrap_or_default(), chance)
 }
 
 /// What is stored. The secret has 256 bits of chance: nothing slower would make guessing harder.

@@ -8,6 +8,7 @@ use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use mainspring_core::ids::TokenId;
+use mainspring_core::kernel::bulk::BulkBy;
 use mainspring_core::kernel::record::{Record, Role, TokenKind};
 use std::sync::Arc;
 
@@ -69,6 +70,22 @@ impl Who {
     ) -> Record {
         let key = claim.map(|claim| claim.key.clone());
         Record { key, ..self.record(action, target) }
+    }
+
+    /// As it is kept with an order that takes its time.
+    pub fn kept(&self) -> BulkBy {
+        BulkBy { name: Arc::clone(&self.name), token: self.token, from: Arc::clone(&self.from) }
+    }
+
+    /// Who gave an order that is still at work. It was allowed then, and no door is passed again.
+    pub fn former(by: &BulkBy) -> Self {
+        Self {
+            name: Arc::clone(&by.name),
+            role: Role::Operator,
+            token: by.token,
+            pass: Pass::Nothing,
+            from: Arc::clone(&by.from),
+        }
     }
 
     fn of(parts: &Parts, app: &App) -> Result<Self, Problem> {

@@ -47,10 +47,20 @@ impl Action {
             Self::Resume => &[Paused],
         }
     }
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Retry => "retry",
+            Self::Cancel => "cancel",
+            Self::Rerun => "rerun",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+        }
+    }
 }
 
 /// Which runs; all that is said has to hold.
-#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FilterBody {
     /// Only these states; those that the action can apply to if not said.
@@ -82,7 +92,7 @@ fn maybe_labels_schema() -> Array {
 }
 
 /// What to do, to which runs.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BulkBody {
     pub action: Action,

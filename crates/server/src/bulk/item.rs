@@ -1,7 +1,7 @@
 //! One run of many: its order, carried out once whatever the store does meanwhile.
 
 use super::filter::{Action, BulkBody};
-use super::job::Bulk;
+use super::job::{Bulk, Past};
 use crate::app::App;
 use crate::auth::who::Who;
 use crate::change::Held;
@@ -11,6 +11,7 @@ use crate::routes::rerun::{RerunBody, again};
 use mainspring_core::ids::RunId;
 use mainspring_core::kernel::record::IdempotencyKey;
 use mainspring_core::world::input::{Command, Input, Order, Verb};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// Between two tries, while the store is away or much is to be done.
@@ -28,33 +29,71 @@ pub enum Outcome {
     Left,
 }
 
+impl Outcome {
+    /// None: nothing is known, try again.
+    fn of(problem: Problem) -> Option<Self> {
+        match problem.status {
+            403 | 404 | 409 | 422 => Some(Self::Refused(problem)),
+            503 if problem.code == Code::Stopping.word() => Some(Self::Left),
+            503 => None,
+            _ => Some(Self::Failed(problem)),
+        }
+    }
+}
+
+/// Longer each time.
+#[derive(Debug)]
+pub struct Pause(Duration);
+
+impl Default for Pause {
+    fn default() -> Self {
+        Self(PAUSE_MIN)
+    }
+}
+
+impl Pause {
+    /// Waits, unless the server is about to end.
+    pub async fn wait(&mut self, app: &App) -> ControlFlow<()> {
+        let mut draining = app.draining.subscribe();
+        let pause = self.0;
+        self.0 = (pause * 2).min(PAUSE_MAX);
+        tokio::select! {
+            () = tokio::time::sleep(pause) => ControlFlow::Continue(()),
+            _ = draining.wait_for(|draining| *draining) => ControlFlow::Break(()),
+        }
+    }
+}
+
 impl Bulk {
     /// Tries until it is known what came of it.
     pub async fn carry_out(&self, app: &App, run: RunId) -> Outcome {
-        let key = self.key_of(run);
-        let mut pause = PAUSE_MIN;
+        let (mut past, mut pause) = (self.past, Pause::default());
         loop {
-            let problem = match order(app, &self.who, (run, &self.body), key.clone()).await {
-                Ok(()) => return Outcome::Done,
-                Err(problem) => problem,
-            };
-            match problem.status {
-                403 | 404 | 409 | 422 => return Outcome::Refused(problem),
-                503 if problem.code == Code::Stopping.word() => return Outcome::Left,
-                503 => {}
-                _ => return Outcome::Failed(problem),
+            if let Some(outcome) = self.try_once(app, run, past).await {
+                return outcome;
             }
-            let mut draining = app.draining.subscribe();
-            tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                _ = draining.wait_for(|draining| *draining) => return Outcome::Left,
+            if pause.wait(app).await.is_break() {
+                return Outcome::Left;
             }
-            pause = (pause * 2).min(PAUSE_MAX);
             // It may have been done, though nobody said so.
             app.engine.loaded().await;
-            if matches!(app.store.key(&key).await, Ok(Some(_))) {
-                return Outcome::Done;
+            past = Past::Former;
+        }
+    }
+
+    /// What was done is found under its key. None: nothing is known.
+    async fn try_once(&self, app: &App, run: RunId, past: Past) -> Option<Outcome> {
+        let key = self.key_of(run);
+        if past == Past::Former {
+            match app.store.key(&key).await {
+                Ok(None) => {}
+                Ok(Some(_)) => return Some(Outcome::Done),
+                Err(error) => return Outcome::of(error.into()),
             }
+        }
+        match order(app, &self.who, (run, &self.body), key).await {
+            Ok(()) => Some(Outcome::Done),
+            Err(problem) => Outcome::of(problem),
         }
     }
 

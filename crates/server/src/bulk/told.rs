@@ -1,26 +1,25 @@
 //! How far a request on many runs is, told as it goes on: server-sent events.
 
-use super::job::{Bulk, BulkView};
+use super::view::BulkView;
 use crate::app::App;
 use crate::auth::who::Who;
+use crate::events::pace::PAUSE;
 use crate::events::reader::ends;
-use crate::events::stream::{PAUSE, json, lapse, response};
+use crate::events::stream::{json, lapse, response};
 use crate::problem::Problem;
 use axum::response::Response;
 use axum::response::sse::Event;
 use futures_util::stream::{self, StreamExt as _};
-use std::sync::Arc;
 use tokio::sync::watch;
 
 /// Tells `progress` at once and whenever there is more, until it is over.
-pub fn follow(app: App, who: Who, bulk: Arc<Bulk>) -> Result<Response, Problem> {
+pub fn follow(
+    app: App,
+    who: Who,
+    progress: watch::Receiver<BulkView>,
+) -> Result<Response, Problem> {
     let seat = app.room.for_stream(who.pass)?;
-    let looker = Looker {
-        progress: bulk.watch(),
-        draining: app.draining.subscribe(),
-        told: Told::Nothing,
-        _kept: bulk,
-    };
+    let looker = Looker { progress, draining: app.draining.subscribe(), told: Told::Nothing };
     let events = stream::unfold(looker, |mut looker| async move {
         let event = looker.next().await?;
         Some((Ok(event), looker))
@@ -32,8 +31,6 @@ struct Looker {
     progress: watch::Receiver<BulkView>,
     draining: watch::Receiver<bool>,
     told: Told,
-    /// It may be forgotten by others meanwhile.
-    _kept: Arc<Bulk>,
 }
 
 #[derive(Clone, Copy)]

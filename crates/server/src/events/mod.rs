@@ -11,6 +11,7 @@
 pub mod hub;
 pub mod follow;
 pub mod follow_text;
+pub mod pace;
 pub mod place;
 pub mod reader;
 pub mod stream;

@@ -42,6 +42,16 @@ pub enum Told {
     Tasks(Box<SomeTasks>),
 }
 
+impl Told {
+    /// Whether it counts against how often a run may be told of.
+    pub fn is_about_a_run(&self) -> bool {
+        match self {
+            Self::Ready | Self::Reset => false,
+            Self::Run(_) | Self::Tasks(_) => true,
+        }
+    }
+}
+
 /// Tasks of one run that have changed.
 #[derive(Clone, Debug, Serialize)]
 pub struct SomeTasks {
@@ -82,6 +92,11 @@ impl Reader {
     /// Where a reader is who was told everything up to this stamp.
     pub fn place(&self, stamp: u64) -> Place {
         Place { scheduler: self.app.scheduler, stamp, at: now() }
+    }
+
+    /// Whether all that it is told is about the same run.
+    pub fn watches_one(&self) -> bool {
+        self.wanted.run.is_some()
     }
 
     /// Where it is once it was told everything that `next` gave.

@@ -1,5 +1,6 @@
 //! `GET /events`: server-sent events.
 
+use super::pace::Pace;
 use super::place::Place;
 use super::reader::{Reader, Told, Wanted};
 use crate::app::App;
@@ -18,10 +19,9 @@ use serde::Deserialize;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
 use utoipa::{IntoParams, ToSchema};
 
-/// At most ten times a second.
-pub const PAUSE: Duration = Duration::from_millis(100);
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -48,8 +48,8 @@ pub struct Heard {
 }
 
 /// Streams states as they change: `ready` or `reset` first, then `run` and, with `?run=`,
-/// before it `tasks` with all that have changed, at most ten times a second. States in between may
-/// be skipped, final ones never.
+/// before it `tasks` with all that have changed; at most ten messages a second about a run. States
+/// in between may be skipped, final ones never.
 #[utoipa::path(get, path = "/events", operation_id = "events", tag = "events", params(EventsQuery,
         ("Last-Event-ID" = Option<String>, Header, description = "the id of the last event heard")),
     responses((status = 200, body = Heard, content_type = "text/event-stream")))]
@@ -95,23 +95,24 @@ pub fn response(
 
 fn told(reader: Reader, first: Told) -> impl Stream<Item = Result<Event, Infallible>> {
     let begin = VecDeque::from([(reader.stamp(), first)]);
-    let begin = (reader, begin, false);
-    stream::unfold(begin, |(mut reader, mut waiting, mut pause)| async move {
+    let begin = (reader, begin, Pace::default());
+    stream::unfold(begin, |(mut reader, mut waiting, mut pace)| async move {
         while waiting.is_empty() {
-            if pause {
-                tokio::time::sleep(PAUSE).await;
-            }
+            sleep_until(pace.wave(Instant::now())).await;
             // A store that cannot be read ends the stream: the reader takes it up again.
             waiting = reader.next().await.ok()??.into();
-            pause = true;
         }
         let (stamp, told) = waiting.pop_front()?;
+        // A wave about many runs has one message about each, and counts as one.
+        if told.is_about_a_run() && (reader.watches_one() || waiting.is_empty()) {
+            sleep_until(pace.message(Instant::now())).await;
+        }
         // Within one commit the place is the one before it: a cut in the middle repeats some.
         let id = match waiting.front() {
             None => Some(reader.place(reader.stamp())),
             Some((next, _)) => (*next > stamp).then(|| reader.place(stamp)),
         };
-        Some((Ok(event(&told, id)), (reader, waiting, pause)))
+        Some((Ok(event(&told, id)), (reader, waiting, pace)))
     })
 }
 

@@ -11,7 +11,7 @@ use utoipa::openapi::{OpenApi, RefOr, Required};
 const REQUEST: &str = "Body";
 
 /// Operations for which no body at all stands for `{}`.
-const BODY_OPTIONAL: &[&str] = &["triggerRun", "retryRun", "approveTask", "rejectTask"];
+const BODY_OPTIONAL: &[&str] = &["triggerRun", "retryRun", "rerunRun", "approveTask", "rejectTask"];
 
 pub fn describe(api: &mut OpenApi) {
     for operation in api.paths.paths.values_mut().filter_map(|item| item.post.as_mut()) {

@@ -2,22 +2,24 @@
 
 use crate::app::App;
 use crate::auth::who::{Operator, Viewer};
+use crate::bulk::begin::missing;
 use crate::bulk::filter::BulkBody;
-use crate::bulk::job::BulkView;
 use crate::bulk::told::follow;
+use crate::bulk::view::BulkView;
 use crate::config::Scope;
 use crate::events::stream::Heard;
 use crate::extract::{Body, Path, Query};
-use crate::idempotency::{IdempotencyKeyHeader, read};
+use crate::idempotency::{IdempotencyKeyHeader, Turn, claim};
 use crate::problem::{Code, Problem};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use mainspring_core::ids::BulkId;
+use mainspring_core::kernel::record::KeyAnswer;
 use mainspring_core::time::Timestamp;
 use mainspring_core::view::shapes::{RunView, run_listed};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use utoipa::{IntoParams, ToSchema};
 
 /// What would be done.
@@ -31,7 +33,11 @@ pub struct BulkPreview {
     pub until: Timestamp,
 }
 
-/// Does something to all runs that a filter names.
+/// What keys are told apart by; not that of the orders on its runs, whose keys nobody else names.
+const ROUTE: &str = "runs bulk";
+
+/// Does something to all runs that a filter names. It is stored before it is answered, and goes on
+/// when the server is started anew.
 #[utoipa::path(post, path = "/runs/bulk", operation_id = "bulkRuns", tag = "runs",
     params(IdempotencyKeyHeader), request_body = BulkBody,
     responses((status = 202, body = BulkView, description = "it is at work"),
@@ -54,16 +60,13 @@ pub async fn start(
         let detail = format!("`mainspring run` is at work here, on run {run} and on nothing else");
         return Err(Problem::new(Code::OneRun, detail));
     }
-    let key = read(&headers)?.map(|key| (who.principal(), key, Sha256::digest(&body.bytes).into()));
-    let known = key.as_ref().map(|key| app.bulks.known(key)).transpose()?.flatten();
-    let bulk = match known {
-        Some(bulk) => bulk,
-        None => {
-            let meant = app.meant(&asked).await?;
-            app.begin_bulk((who, key), asked, meant)?
-        }
+    let bulk = match claim(&app, &who, &headers, (ROUTE, &body.bytes)).await? {
+        Turn::Again(KeyAnswer::Bulk(bulk)) => bulk,
+        Turn::Again(_) => return Err(Problem::new(Code::KeyReused, "it was no such request's")),
+        Turn::New(claim) => app.begin_bulk(&who, &asked, claim).await?,
     };
-    Ok((StatusCode::ACCEPTED, Json(bulk.view())).into_response())
+    let view = app.bulk(bulk).await?.borrow().clone();
+    Ok((StatusCode::ACCEPTED, Json(view)).into_response())
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
@@ -74,7 +77,7 @@ pub struct BulkQuery {
     follow: Option<bool>,
 }
 
-/// Shows how far a request on many runs has come. It is known for as long as the server lives.
+/// Shows how far a request on many runs has come. One that is over is known for seven days.
 #[utoipa::path(get, path = "/runs/bulk/{bulk}", operation_id = "getBulk", tag = "runs",
     params(("bulk" = String, Path, description = "`id` of the answer to the request"), BulkQuery),
     responses((status = 200, description = "how far it is, or events `progress`",
@@ -85,9 +88,10 @@ pub async fn get(
     Path(id): Path<String>,
     Query(query): Query<BulkQuery>,
 ) -> Result<Response, Problem> {
-    let bulk = app.bulks.get(&id)?;
+    let id: BulkId = id.parse().map_err(|_| missing())?;
+    let progress = app.bulk(id).await?;
     match query.follow {
-        Some(true) => follow(app, who, bulk),
-        _ => Ok(Json(bulk.view()).into_response()),
+        Some(true) => follow(app, who, progress),
+        _ => Ok(Json(progress.borrow().clone()).into_response()),
     }
 }

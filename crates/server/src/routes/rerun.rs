@@ -23,7 +23,7 @@ use mainspring_core::world::input::{Input, Refusal, Reply, Trigger};
 use mainspring_engine::Rerun;
 use mainspring_engine::definitions::additions;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -43,7 +43,8 @@ pub struct RerunBody {
 }
 
 /// The version that the new run is pinned to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
 #[schema(rename_all = "snake_case")]
 pub enum RerunVersion {
     /// That of the run.

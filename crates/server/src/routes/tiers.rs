@@ -16,6 +16,7 @@ use mainspring_core::world::input::{Input, Reply, SetRate, SetTier};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeSet;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
 /// Workflows read at a time.
 const WORKFLOWS_AT_ONCE: usize = 200;
@@ -38,8 +39,28 @@ pub struct TierBody {
     limit: Option<u32>,
     /// How many starts in any time of this length, like `100/1m`; null for no such bound.
     #[serde(default, deserialize_with = "said")]
-    #[schema(value_type = Option<String>, pattern = "^[1-9][0-9]{0,3}/[1-9][0-9]{0,2}(s|m|h)$")]
+    #[schema(schema_with = rate_schema)]
     rate: Said,
+}
+
+/// A duration as it is usually written: units in their order, the first of them not zero, or one
+/// with a fraction. None of it is longer than what is taken.
+const RATE: &str = "^([1-9][0-9]{0,5}|1000000)/(\
+    [1-9][0-9]?d( ?[0-9]{1,3}h)?( ?[0-9]{1,3}m)?( ?[0-9]{1,3}s)?( ?[0-9]{1,3}ms)?|\
+    [1-9][0-9]{0,2}h( ?[0-9]{1,3}m)?( ?[0-9]{1,3}s)?( ?[0-9]{1,3}ms)?|\
+    [1-9][0-9]{0,4}m( ?[0-9]{1,3}s)?( ?[0-9]{1,3}ms)?|\
+    [1-9][0-9]{0,5}s( ?[0-9]{1,3}ms)?|\
+    [1-9][0-9]{0,8}ms|\
+    [1-9][0-9]?\\.[0-9]{1,3}(d|h|m|s|ms))$";
+
+fn rate_schema() -> Object {
+    ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+        .description(Some(
+            "How many starts in any time of this length, like `100/1m`; null for no such bound.",
+        ))
+        .pattern(Some(RATE))
+        .build()
 }
 
 /// What was said of a rate; null is something else than nothing.

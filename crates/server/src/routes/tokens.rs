@@ -90,11 +90,11 @@ pub async fn create(
     }
     if RESERVED.contains(&body.name.as_str()) {
         let detail = format!("name: `{}` stands for what is done without a token", body.name);
-        return Err(Problem::new(Code::BadBody, detail));
+        return Err(Problem::new(Code::NameTaken, detail));
     }
     if body.name.starts_with(CHECKPOINT) {
         let detail = format!("name: what begins with `{CHECKPOINT}` stands for a task");
-        return Err(Problem::new(Code::BadBody, detail));
+        return Err(Problem::new(Code::NameTaken, detail));
     }
     if body.expires_in_seconds == Some(0) {
         return Err(Problem::new(Code::BadBody, "expires_in_seconds: at least 1"));

@@ -45,17 +45,17 @@ pub struct TriggerBody {
 }
 
 fn labels_schema() -> Object {
-    let text = || {
+    let text = |pattern: &str| {
         ObjectBuilder::new()
             .schema_type(Type::String)
             .max_length(Some(LABEL_BYTES_MAX))
-            .pattern(Some("^[^\\u0000]*$"))
+            .pattern(Some(pattern))
     };
     ObjectBuilder::new()
         .schema_type(Type::Object)
         .max_properties(Some(LABELS_MAX))
-        .property_names(Some(text().min_length(Some(1))))
-        .additional_properties(Some(text()))
+        .property_names(Some(text("^[^\\u0000=]+$")))
+        .additional_properties(Some(text("^[^\\u0000]*$")))
         .build()
 }
 

@@ -38,6 +38,19 @@ async fn every_operation_says_what_it_does_and_how_it_fails() {
 }
 
 #[tokio::test]
+async fn a_body_that_may_be_left_out_is_said_to_be_optional() {
+    let rig = Rig::new().await;
+    let id = rig.run().await;
+    let api = rig.get("/openapi.json").await.json();
+    assert_eq!(rig.post(&format!("/runs/{id}/rerun"), "").await.status, StatusCode::ACCEPTED);
+    for path in ["/workflows/{name}/runs", "/runs/{id}/retry", "/runs/{id}/rerun"] {
+        let body = &api["paths"][path]["post"]["requestBody"];
+        assert!(body.is_object(), "{path} takes a body");
+        assert_ne!(body["required"], true, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn every_operation_has_a_name_of_its_own() {
     let api = Rig::new().await.get("/openapi.json").await.json();
     let mut names = std::collections::BTreeSet::new();

@@ -12,6 +12,7 @@ mod reruns;
 mod children;
 mod additions;
 mod bulk;
+mod bulk_lives;
 mod groups;
 mod approvals;
 mod explains;

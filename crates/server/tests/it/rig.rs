@@ -38,12 +38,13 @@ struct Setup {
     read_time_max: Duration,
     scope: Scope,
     listen: Vec<Listen>,
+    store: Arc<Shaky>,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        let (scope, listen) = (Scope::Everything, Vec::new());
-        Self { total: 0, read_time_max: PATIENCE, scope, listen }
+        let (scope, listen, store) = (Scope::Everything, Vec::new(), Arc::default());
+        Self { total: 0, read_time_max: PATIENCE, scope, listen, store }
     }
 }
 
@@ -90,6 +91,23 @@ impl Rig {
         Self::with(Setup { scope, ..Setup::default() }, |_| Executors::new()).await
     }
 
+    /// Nothing is decided here any more.
+    pub async fn end(&self) {
+        self.app.engine.stop();
+        self.app.engine.stopped().await;
+    }
+
+    /// The next life, over what this one has left.
+    pub async fn reborn(self) -> Self {
+        self.reborn_within(Scope::Everything).await
+    }
+
+    pub async fn reborn_within(self, scope: Scope) -> Self {
+        self.end().await;
+        let store = Arc::clone(&self.store);
+        Self::with(Setup { store, scope, ..Setup::default() }, |_| Executors::new()).await
+    }
+
     /// One that waits for nobody's body.
     pub async fn impatient() -> Self {
         let read_time_max = Duration::from_millis(1);
@@ -114,11 +132,11 @@ impl Rig {
     }
 
     async fn with(
-        Setup { total, read_time_max, scope, listen }: Setup,
+        Setup { total, read_time_max, scope, listen, store }: Setup,
         executors: impl FnOnce(Arc<dyn Reports>) -> Executors,
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (store, hub) = (Arc::new(Shaky::default()), Arc::new(Hub::default()));
+        let hub = Arc::new(Hub::default());
         let scheduler = SchedulerId::from_bytes([5; 16]);
         let blobs = Arc::new(MemoryBlobs::new());
         let logs = LogPlaces { folder: folder.path().to_owned(), blobs };

@@ -13,6 +13,7 @@ use mainspring_server::events::place::Place;
 use mainspring_store::Store as _;
 use mainspring_testkit::shaky::Fate;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 /// Reads events until one has this name; all that were read.
 async fn until(body: &mut axum::body::BodyDataStream, name: &str) -> String {
@@ -233,6 +234,27 @@ async fn tasks_that_change_together_are_told_together() {
     let events: Vec<&str> = heard.lines().filter(|line| line.starts_with("event: ")).collect();
     assert_eq!(events, ["event: tasks", "event: run"]);
     assert_eq!(heard.matches("\"name\":\"t").count(), 50);
+}
+
+/// Each change here is a wave of two messages, and the next one is made when it was heard.
+#[tokio::test]
+async fn a_run_with_its_tasks_is_told_of_ten_times_a_second_at_most() {
+    let rig = Rig::new().await;
+    rig.deploy("name: w\ntasks: {a: {run: x}, b: {run: x, depends_on: a}}\n").await;
+    let run = rig.post("/workflows/w/runs", "{}").await.json();
+    let id = run["id"].as_str().unwrap();
+    let path = format!("/events?run={id}");
+    let mut body =
+        rig.send(request(Method::GET, &path, &[], "")).await.into_body().into_data_stream();
+    until(&mut body, "ready").await;
+    let (begin, mut messages) = (Instant::now(), 0);
+    for order in ["pause", "resume"].iter().cycle().take(6) {
+        let order = format!("/runs/{id}/tasks/b/{order}");
+        assert_eq!(rig.post(&order, "").await.status, StatusCode::OK);
+        messages += until(&mut body, "run").await.matches("event: ").count();
+    }
+    assert_eq!(messages, 12);
+    assert!(begin.elapsed() >= Duration::from_secs(1), "{:?}", begin.elapsed());
 }
 
 /// Whatever is compressed is asked for more after its end.

@@ -94,6 +94,37 @@ async fn a_tier_of_the_server_has_to_be_there_before_it_is_named() {
     assert!(off.get("rate").is_none() && off["limit"] == 1, "{off}");
 }
 
+/// The document and the server agree on what a rate is.
+#[tokio::test]
+async fn a_rate_is_taken_as_the_document_describes_it() {
+    let (rig, _) = at_work("name: w\ntasks: {a: {run: x}}\n").await;
+    let document = rig.get("/openapi.json").await.json();
+    let rate = &document["components"]["schemas"]["TierBody"]["properties"]["rate"];
+    let pattern = rate["pattern"].as_str().unwrap_or_else(|| panic!("no pattern: {rate}"));
+    let pattern = regex::Regex::new(pattern).expect("a pattern");
+    let taken = [
+        "7/250ms",
+        "100/1m",
+        "1/1h30m",
+        "1/1h 30m",
+        "3/1.5s",
+        "1000000/99d 999h 999m 999s 999ms",
+        "5/999999999ms",
+        "2/90m",
+        "1/1d0h",
+    ];
+    let refused =
+        ["often", "0/1s", "1/0s", "1000001/1s", "1/1", "1/s", "-1/1s", "1/1m1h", "1/5000d"];
+    for (text, is_taken) in
+        taken.map(|text| (text, true)).into_iter().chain(refused.map(|text| (text, false)))
+    {
+        assert_eq!(pattern.is_match(text), is_taken, "{text}");
+        let answer =
+            put(&rig, &format!(r#"{{"name": "new", "limit": 1, "rate": "{text}"}}"#)).await;
+        assert_eq!(answer.status.is_success(), is_taken, "{text}: {}", answer.text);
+    }
+}
+
 #[tokio::test]
 async fn what_cannot_be_set_is_refused_with_why() {
     let (rig, _) = at_work("name: w\ntiers: {gpu: 1}\ntasks: {a: {run: x, tier: gpu}}\n").await;

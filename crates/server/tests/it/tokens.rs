@@ -58,10 +58,12 @@ async fn no_two_tokens_have_one_name_at_a_time_and_records_tell_them_apart() {
     let rig = Rig::new().await;
     let admin = rig.token(Role::Admin, None);
     let make = async |body| rig.ask(by(&admin, Method::POST, "/tokens", body)).await;
-    for reserved in
-        [r#"{"name": "owner", "role": "admin"}"#, r#"{"name": "anonymous", "role": "admin"}"#]
-    {
-        assert_eq!(make(reserved).await.code(), "bad_body");
+    for reserved in [
+        r#"{"name": "owner", "role": "admin"}"#,
+        r#"{"name": "anonymous", "role": "admin"}"#,
+        r#"{"name": "checkpoint build", "role": "admin"}"#,
+    ] {
+        assert_eq!(make(reserved).await.code(), "name_taken");
     }
     let ci = r#"{"name": "ci", "role": "admin"}"#;
     let first = make(ci).await.json();

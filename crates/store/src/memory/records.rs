@@ -2,7 +2,8 @@
 
 use crate::contract::Audited;
 use crate::grouped::Grouped;
-use mainspring_core::ids::{RunId, TokenId};
+use mainspring_core::ids::{BulkId, RunId, TokenId};
+use mainspring_core::kernel::bulk::{BulkRow, BulkState};
 use mainspring_core::kernel::record::{
     AuditRow, IdempotencyKey, KeyAnswer, KeyRow, TokenKind, TokenRow,
 };
@@ -19,6 +20,7 @@ pub(super) struct Records {
     /// The first has the number 1.
     audit: Vec<AuditRow>,
     tokens: BTreeMap<TokenId, TokenRow>,
+    bulks: BTreeMap<BulkId, BulkRow>,
 }
 
 impl Records {
@@ -36,6 +38,38 @@ impl Records {
         for id in &grouped.dropped_tokens {
             self.tokens.retain(|_, row| row.id != *id && row.kind != TokenKind::Session(*id));
         }
+        self.write_bulks(grouped);
+    }
+
+    fn write_bulks(&mut self, grouped: &Grouped<'_>) {
+        if let Some(before) = grouped.bulks_dropped_before {
+            self.bulks.retain(|_, row| !is_over_before(row, before));
+        }
+        for row in &grouped.bulks {
+            self.bulks.entry(row.id).or_insert_with(|| (*row).clone());
+        }
+        for (id, end) in &grouped.bulk_ends {
+            if let Some(BulkRow { state: state @ BulkState::AtWork(_), .. }) =
+                self.bulks.get_mut(id)
+            {
+                *state = BulkState::Over((*end).clone());
+            }
+        }
+    }
+
+    pub fn bulk(&self, id: BulkId) -> Option<BulkRow> {
+        self.bulks.get(&id).cloned()
+    }
+
+    pub fn unfinished_bulks(&self) -> Vec<BulkRow> {
+        let at_work = |row: &&BulkRow| matches!(row.state, BulkState::AtWork(_));
+        let mut found: Vec<BulkRow> = self.bulks.values().filter(at_work).cloned().collect();
+        found.sort_by_key(|row| (row.created_at, row.id));
+        found
+    }
+
+    pub fn has_old_bulks(&self, before: Timestamp) -> bool {
+        self.bulks.values().any(|row| is_over_before(row, before))
     }
 
     fn drop_keys(&mut self, before: Timestamp, is_stored: impl Fn(RunId) -> bool) {
@@ -70,9 +104,13 @@ impl Records {
 fn is_old(row: &KeyRow, before: Timestamp, is_stored: impl Fn(RunId) -> bool) -> bool {
     let is_held = match &row.answer {
         KeyAnswer::Run(run) => is_stored(*run),
-        KeyAnswer::Version { .. } | KeyAnswer::Done => false,
+        KeyAnswer::Version { .. } | KeyAnswer::Bulk(_) | KeyAnswer::Done => false,
     };
     row.created_at < before && !is_held
+}
+
+fn is_over_before(row: &BulkRow, before: Timestamp) -> bool {
+    matches!(&row.state, BulkState::Over(end) if end.at < before)
 }
 
 fn place(key: &IdempotencyKey) -> Place {

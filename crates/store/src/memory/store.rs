@@ -13,7 +13,8 @@ use crate::contract::{
     RunsQuery, Store, StoredApproval, StoredLimits, StoredRun, VersionsQuery,
 };
 use crate::thread::Thread;
-use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::ids::{AttemptId, BulkId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::kernel::bulk::BulkRow;
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
@@ -221,6 +222,18 @@ impl Store for Memory {
 
     fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {
         answer(self.model().records.audit(below, limit))
+    }
+
+    fn bulk(&self, id: BulkId) -> Reading<'_, Option<BulkRow>> {
+        answer(self.model().records.bulk(id))
+    }
+
+    fn unfinished_bulks(&self) -> Reading<'_, Vec<BulkRow>> {
+        answer(self.model().records.unfinished_bulks())
+    }
+
+    fn has_old_bulks(&self, before: Timestamp) -> Reading<'_, bool> {
+        answer(self.model().records.has_old_bulks(before))
     }
 
     fn limits(&self) -> Reading<'_, StoredLimits> {

@@ -122,13 +122,13 @@ impl<'a> Cells<'a> {
     /// A value of the user's.
     pub fn json(&mut self) -> Result<Json, Fault> {
         let value: &str = self.take()?;
-        Json::parse(value).map_err(|error| self.damaged(shown(value), &error.to_string()))
+        Json::stored(value).map_err(|error| self.damaged(shown(value), &error.to_string()))
     }
 
     /// One that a list may leave where it is.
     pub fn maybe_unread(&mut self) -> Result<Json, Fault> {
         let Some(value) = self.take::<Option<&str>>()? else { return Ok(Json::unread()) };
-        Json::parse(value).map_err(|error| self.damaged(shown(value), &error.to_string()))
+        Json::stored(value).map_err(|error| self.damaged(shown(value), &error.to_string()))
     }
 
     /// What a task or a run put out.

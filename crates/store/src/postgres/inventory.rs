@@ -1,10 +1,11 @@
 //! The database, gone through from end to end.
 
 use super::store::Postgres;
-use super::tables::inventory;
+use super::tables::{bulks, inventory};
 use crate::contract::Reading;
 use crate::inventory::{CachedSuccess, HeldKey, Inventory, KeyRange, Numbered, Stray, WholeRun};
 use mainspring_core::ids::{RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::bulk::BulkRow;
 use mainspring_core::kernel::cache::CacheKey;
 
 impl Inventory for Postgres {
@@ -42,6 +43,10 @@ impl Inventory for Postgres {
         let after = after.map(|held| held.row.key.clone());
         self.readers
             .ask(async move |session| inventory::held_keys(session, after.as_ref(), limit).await)
+    }
+
+    fn bulks(&self) -> Reading<'_, Vec<BulkRow>> {
+        self.readers.ask(async move |session| bulks::all(session).await)
     }
 
     fn cached_successes(

@@ -6,14 +6,18 @@ use super::schema;
 use super::session::{Role, Session, Step};
 use super::tables::tasks::Extent;
 use super::tables::{
-    additions, approvals, attempts, audit, blobs, cache, idempotency_keys, instances, limits, logs,
-    run_drop, run_list, runs, schedulers, signals, tasks, tokens, versions, workflows,
+    additions, approvals, attempts, audit, blobs, bulks, cache, idempotency_keys, instances,
+    limits, logs, run_drop, run_list, runs, schedulers, signals, tasks, tokens, versions,
+    workflows,
 };
 use super::transaction::{self, Owners};
 use crate::blobs::BlobName;
 use crate::contract::{InstancesQuery, RunsQuery};
-use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef, TokenId};
+use mainspring_core::ids::{
+    AttemptId, BulkId, RunId, RunKey, SchedulerId, TaskNo, TaskRef, TokenId,
+};
 use mainspring_core::json::Json;
+use mainspring_core::kernel::bulk::{BulkBy, BulkEnd, BulkRow, BulkState};
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::finalizer::Step as AttemptStep;
 use mainspring_core::kernel::ledger::{Ledger, LedgerRow};
@@ -170,7 +174,22 @@ fn everything() -> Vec<Change> {
             expires_at: None,
         }),
         Change::DropToken(token),
+        Change::DropBulks(AT),
+        Change::NewBulk(bulk()),
+        Change::EndBulk(bulk().id, BulkEnd { at: AT, result: Json::null() }),
     ]
+}
+
+fn bulk() -> BulkRow {
+    BulkRow {
+        id: BulkId::from_bytes([6; 16]),
+        by: BulkBy { name: "n".into(), token: None, from: "f".into() },
+        asked: Json::null(),
+        until: AT,
+        matched: 0,
+        created_at: AT,
+        state: BulkState::Over(BulkEnd { at: AT, result: Json::null() }),
+    }
 }
 
 async fn write(session: &Session) -> Result<(), super::fault::Fault> {
@@ -234,6 +253,10 @@ async fn read(session: &Session) -> Result<(), super::fault::Fault> {
     limits::all(session).await?;
     audit::list(session, None, 5).await?;
     tokens::all(session).await?;
+    bulks::load(session, bulk().id).await?;
+    bulks::unfinished(session).await?;
+    bulks::has_old(session, AT).await?;
+    idempotency_keys::has_old(session, AT).await?;
     run_drop::expired(session, AT, 5).await?;
     blobs::chunks(session, blob()).await?;
     blobs::chunk(session, blob(), 0).await?;
@@ -321,6 +344,8 @@ const FILL: &str = "
     insert into blob_chunks select n, 0, '' from generate_series(1, 20000) n;
     insert into idempotency_keys select n, '', '', '', '', null, n
         from generate_series(1, 20000) n;
+    insert into bulks select gen_random_uuid(), '', null, '', '', n, 0, n, null, null,
+        case when n % 1000 = 0 then null else n end, '' from generate_series(1, 20000) n;
     insert into audit select n, n, '', '', '', '' from generate_series(1, 20000) n;
     insert into versions select 'w' || n, 1, '', '', n from generate_series(1, 20000) n;
     insert into workflows select 'w' || n, 1, n, n, null from generate_series(1, 20000) n;

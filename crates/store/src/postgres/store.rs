@@ -9,7 +9,7 @@ use super::schema;
 use super::session::{Role, Session};
 use super::tables::tasks::Extent;
 use super::tables::{
-    additions, approvals, attempts, audit, cache, idempotency_keys, instances, limits, logs,
+    additions, approvals, attempts, audit, bulks, cache, idempotency_keys, instances, limits, logs,
     run_drop, run_list, runs, signals, tasks, tokens, versions, workflows,
 };
 use super::writer::Writer;
@@ -19,7 +19,8 @@ use crate::contract::{
 };
 use crate::job::{Batch, Job};
 use crate::promise::Promise;
-use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::ids::{AttemptId, BulkId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::kernel::bulk::BulkRow;
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
@@ -269,6 +270,18 @@ impl Store for Postgres {
 
     fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {
         self.readers.ask(async move |session| audit::list(session, below, limit).await)
+    }
+
+    fn bulk(&self, id: BulkId) -> Reading<'_, Option<BulkRow>> {
+        self.readers.ask(async move |session| bulks::load(session, id).await)
+    }
+
+    fn unfinished_bulks(&self) -> Reading<'_, Vec<BulkRow>> {
+        self.readers.ask(async move |session| bulks::unfinished(session).await)
+    }
+
+    fn has_old_bulks(&self, before: Timestamp) -> Reading<'_, bool> {
+        self.readers.ask(async move |session| bulks::has_old(session, before).await)
     }
 
     fn limits(&self) -> Reading<'_, StoredLimits> {

@@ -4,7 +4,7 @@ use super::fault::Fault;
 use super::session::{Broken, Session, Step, WRITE};
 use super::tables::runs::{self, Owned};
 use super::tables::{
-    additions, approvals, attempts, audit, cache, idempotency_keys, instances, limits, logs,
+    additions, approvals, attempts, audit, bulks, cache, idempotency_keys, instances, limits, logs,
     plain_runs, plain_tasks, run_drop, schedulers, signals, tasks, tokens, versions, workflows,
 };
 use crate::contract::Fence;
@@ -256,6 +256,14 @@ fn push_records<'s>(grouped: &'s Grouped<'_>, steps: &mut Vec<(Guard, Step<'s>)>
     if !grouped.dropped_tokens.is_empty() {
         steps.push((Guard::None, tokens::drop_tokens(&grouped.dropped_tokens)));
     }
+    if let Some(before) = grouped.bulks_dropped_before {
+        steps.push((Guard::None, bulks::drop_before(before)));
+    }
+    if !grouped.bulks.is_empty() {
+        steps.push((Guard::None, bulks::insert(&grouped.bulks)));
+    }
+    let ends = grouped.bulk_ends.iter().map(|(id, end)| bulks::end(id, end));
+    steps.extend(ends.map(|step| (Guard::None, step)));
 }
 
 /// Which run of a refused batch was there already. When none is, one is in the batch twice.

@@ -65,7 +65,7 @@ impl<'a> Cells<'a> {
     pub fn json(&mut self) -> Result<Json, Fault> {
         let value = self.next()?;
         let text = value.as_str().map_err(|error| self.damaged(value, &error.to_string()))?;
-        Json::parse(text).map_err(|error| self.damaged(value, &error.to_string()))
+        Json::stored(text).map_err(|error| self.damaged(value, &error.to_string()))
     }
 
     /// One that a list may leave where it is.

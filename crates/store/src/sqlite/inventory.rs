@@ -1,10 +1,11 @@
 //! The database, gone through from end to end.
 
 use super::store::Sqlite;
-use super::tables::inventory;
+use super::tables::{bulks, inventory};
 use crate::contract::Reading;
 use crate::inventory::{CachedSuccess, HeldKey, Inventory, KeyRange, Numbered, Stray, WholeRun};
 use mainspring_core::ids::{RunId, RunKey, SchedulerId};
+use mainspring_core::kernel::bulk::BulkRow;
 use mainspring_core::kernel::cache::CacheKey;
 
 impl Inventory for Sqlite {
@@ -41,6 +42,10 @@ impl Inventory for Sqlite {
     fn held_keys(&self, after: Option<&HeldKey>, limit: usize) -> Reading<'_, Vec<HeldKey>> {
         let after = after.map(|held| held.row.key.clone());
         self.readers.ask(move |conn| inventory::held_keys(conn, after.as_ref(), limit))
+    }
+
+    fn bulks(&self) -> Reading<'_, Vec<BulkRow>> {
+        self.readers.ask(bulks::all)
     }
 
     fn cached_successes(

@@ -4,7 +4,7 @@ use super::checkpoint::{Checkpointer, CheckpointerError, Wal};
 use super::open::{self, OpenError};
 use super::reader::{READERS, Readers, ended};
 use super::tables::{
-    additions, approvals, attempts, audit, cache, idempotency_keys, instances, limits, logs,
+    additions, approvals, attempts, audit, bulks, cache, idempotency_keys, instances, limits, logs,
     run_drop, run_list, runs, signals, tasks, tokens, versions, workflows,
 };
 use super::writer::{self, Writer};
@@ -14,7 +14,8 @@ use crate::contract::{
 };
 use crate::job::{Batch, Job};
 use crate::promise::Promise;
-use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::ids::{AttemptId, BulkId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::kernel::bulk::BulkRow;
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
@@ -237,6 +238,18 @@ impl Store for Sqlite {
 
     fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {
         self.readers.ask(move |conn| audit::list(conn, below, limit))
+    }
+
+    fn bulk(&self, id: BulkId) -> Reading<'_, Option<BulkRow>> {
+        self.readers.ask(move |conn| bulks::load(conn, id))
+    }
+
+    fn unfinished_bulks(&self) -> Reading<'_, Vec<BulkRow>> {
+        self.readers.ask(bulks::unfinished)
+    }
+
+    fn has_old_bulks(&self, before: Timestamp) -> Reading<'_, bool> {
+        self.readers.ask(move |conn| bulks::has_old(conn, before))
     }
 
     fn limits(&self) -> Reading<'_, StoredLimits> {

@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 use super::tables::{
-    additions, approvals, attempts, audit, cache, idempotency_keys, instances, limits, logs,
+    additions, approvals, attempts, audit, bulks, cache, idempotency_keys, instances, limits, logs,
     run_drop, runs, schedulers, signals, tasks, tokens, versions, workflows,
 };
 use crate::contract::{Fence, Registration};
@@ -82,5 +82,10 @@ fn write_records(conn: &Connection, grouped: &Grouped<'_>) -> Result<(), Fault> 
     idempotency_keys::insert(conn, &grouped.keys)?;
     audit::insert(conn, &grouped.audit)?;
     tokens::insert(conn, &grouped.tokens)?;
-    tokens::drop_tokens(conn, &grouped.dropped_tokens)
+    tokens::drop_tokens(conn, &grouped.dropped_tokens)?;
+    if let Some(before) = grouped.bulks_dropped_before {
+        bulks::drop_before(conn, before)?;
+    }
+    bulks::insert(conn, &grouped.bulks)?;
+    bulks::end(conn, grouped.bulk_ends.iter().map(|(id, end)| (id, *end)))
 }

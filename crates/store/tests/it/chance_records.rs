@@ -1,8 +1,9 @@
 //! What is not about any one run, by chance: workflows, keys, records, tokens.
 
 use crate::chance::{Chance, Runs};
-use crate::rows::{cache_key, idempotency_key, run_id, token_id, version};
+use crate::rows::{bulk, bulk_end, bulk_id, cache_key, idempotency_key, run_id, token_id, version};
 use mainspring_core::ids::TokenId;
+use mainspring_core::kernel::bulk::{BulkEnd, BulkRow, BulkState};
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::ledger::{Ledger, LedgerRow};
 use mainspring_core::kernel::limit::{Bound, LimitRow, Rate};
@@ -15,7 +16,7 @@ use mainspring_core::world::batch::Change;
 
 impl Chance {
     pub fn record(&mut self, runs: &Runs) -> Change {
-        match self.below(16) {
+        match self.below(20) {
             0 => Change::NewVersion(version(self.workflow(), self.small(), &self.text())),
             1 => Change::PutWorkflow(self.workflow_row()),
             2 | 3 => Change::NewKey(self.key_row(runs)),
@@ -27,6 +28,9 @@ impl Chance {
             10 => Change::DropCache(self.moment()),
             11 | 12 => Change::PutLimit(self.limit_row()),
             13 => Change::PutLedger(self.ledger_row()),
+            16 | 17 => Change::NewBulk(self.bulk_row()),
+            18 => Change::EndBulk(bulk_id(self.digit()), self.bulk_end()),
+            19 => Change::DropBulks(self.moment()),
             _ => Change::NewToken(self.token_row()),
         }
     }
@@ -53,6 +57,7 @@ impl Chance {
     /// A key never names a run that is yet to come.
     fn key_row(&mut self, runs: &Runs) -> KeyRow {
         let answer = match self.below(5) {
+            1 => KeyAnswer::Bulk(bulk_id(self.digit())),
             0 => KeyAnswer::Version { number: self.small(), is_new: self.one_in(2) },
             3 | 4 if runs.last > 0 => KeyAnswer::Run(run_id(1 + self.below(runs.last))),
             _ => KeyAnswer::Done,
@@ -91,6 +96,24 @@ impl Chance {
         let mut ledger = Ledger::default();
         (0..self.below(5)).for_each(|_| ledger.note(self.time(), rate));
         LedgerRow { name: self.of(&["gpu", "build/gpu"]).into(), ledger }
+    }
+
+    /// One of few, so that orders meet again.
+    fn digit(&mut self) -> u8 {
+        u8::try_from(self.below(6)).unwrap()
+    }
+
+    fn bulk_row(&mut self) -> BulkRow {
+        let state = match self.one_in(4) {
+            true => BulkState::Over(self.bulk_end()),
+            false => bulk(1).state,
+        };
+        let (until, matched, created_at) = (self.time(), self.below(9), self.moment());
+        BulkRow { until, matched, created_at, state, ..bulk(self.digit()) }
+    }
+
+    fn bulk_end(&mut self) -> BulkEnd {
+        BulkEnd { at: self.moment(), ..bulk_end(0, &self.text()) }
     }
 
     fn audit_row(&mut self) -> AuditRow {

@@ -3,7 +3,7 @@
 
 use crate::asking::{ask, commit, register};
 use crate::chance::{Chance, Runs};
-use crate::rows::{OTHER, SCHEDULER, attempt_id, head, run_id};
+use crate::rows::{OTHER, SCHEDULER, attempt_id, bulk_id, head, run_id};
 use mainspring_core::ids::{RunKey, TaskNo};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::RunStatus;
@@ -225,6 +225,12 @@ impl<'a> Pair<'a> {
             self.same(|store| ask(store.cached(&key)));
         }
         self.same(|store| ask(store.tokens()));
+        for number in 0..6 {
+            self.same(|store| ask(store.bulk(bulk_id(number))));
+        }
+        let before = self.chance.moment();
+        self.same(|store| ask(store.unfinished_bulks()));
+        self.same(|store| ask(store.has_old_bulks(before)));
         self.same(|store| ask(store.limits()));
         // Only their order is the same everywhere: a store may leave numbers out.
         self.same(|store| {

@@ -1,7 +1,10 @@
 //! Rows to write, plain unless a test says otherwise.
 
-use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef, TokenId};
+use mainspring_core::ids::{
+    AttemptId, BulkId, RunId, RunKey, SchedulerId, TaskNo, TaskRef, TokenId,
+};
 use mainspring_core::json::Json;
+use mainspring_core::kernel::bulk::{BulkBy, BulkEnd, BulkRow, BulkRuns, BulkState};
 use mainspring_core::kernel::cache::CacheKey;
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::group::Group;
@@ -171,4 +174,24 @@ pub fn token(number: u8, kind: TokenKind) -> TokenRow {
         created_at: Timestamp(i64::from(number)),
         expires_at: None,
     }
+}
+
+pub fn bulk_id(number: u8) -> BulkId {
+    BulkId::from_bytes([number; 16])
+}
+
+pub fn bulk(number: u8) -> BulkRow {
+    BulkRow {
+        id: bulk_id(number),
+        by: BulkBy { name: "ann".into(), token: None, from: "127.0.0.1".into() },
+        asked: Json::empty_object(),
+        until: Timestamp(i64::from(number)),
+        matched: 1,
+        created_at: Timestamp(i64::from(number)),
+        state: BulkState::AtWork(BulkRuns { runs: [run_id(1)].into(), below: [].into() }),
+    }
+}
+
+pub fn bulk_end(at: i64, what: &str) -> BulkEnd {
+    BulkEnd { at: Timestamp(at), result: Json::from_value(&serde_json::json!({ "is": what })) }
 }

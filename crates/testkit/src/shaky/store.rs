@@ -1,7 +1,8 @@
 //! The store: a model in memory behind faults.
 
 use super::ShakyBlobs;
-use mainspring_core::ids::{AttemptId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::ids::{AttemptId, BulkId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
+use mainspring_core::kernel::bulk::BulkRow;
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyRow, TokenRow};
 use mainspring_core::kernel::row::{
@@ -315,6 +316,18 @@ impl Store for Shaky {
 
     fn audit(&self, below: Option<u64>, limit: usize) -> Reading<'_, Vec<Audited>> {
         self.read(self.memory.audit(below, limit))
+    }
+
+    fn bulk(&self, id: BulkId) -> Reading<'_, Option<BulkRow>> {
+        self.read(self.memory.bulk(id))
+    }
+
+    fn unfinished_bulks(&self) -> Reading<'_, Vec<BulkRow>> {
+        self.read(self.memory.unfinished_bulks())
+    }
+
+    fn has_old_bulks(&self, before: Timestamp) -> Reading<'_, bool> {
+        self.read(self.memory.has_old_bulks(before))
     }
 
     fn limits(&self) -> Reading<'_, StoredLimits> {

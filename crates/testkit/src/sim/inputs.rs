@@ -9,7 +9,7 @@ use crate::sim::promises::answers::{Asked, Difference, Question};
 use crate::sim::sketches::random_addition;
 use crate::sim::store::Fate;
 use crate::sim::trouble::Trouble;
-use mainspring_core::ids::{TaskNo, Ticket};
+use mainspring_core::ids::{RunId, TaskNo, Ticket};
 use mainspring_core::kernel::row::{RunProgress, TaskRow};
 use mainspring_core::plan::dag::kept::Pinned;
 use mainspring_core::time::Timestamp;
@@ -335,12 +335,16 @@ impl Play {
             let what = if set.limit == Some(0) { "closed" } else { "set" };
             self.luck.tally.count(("limit", what, ""));
         }
+        let of_live = again_of(input).filter(|of| is_there(life.cycle.world(), *of));
         let before = state(life.cycle.world());
         match offer(&mut life.cycle, self.now) {
             Offered::Needs(reading) => self.readings.push(Waiting { reading, found: None }),
             Offered::Taken => {
                 let same = state(life.cycle.world()) == before;
                 let difference = if same { Difference::None } else { Difference::Some };
+                Promise::Copied.ensure(same || of_live.is_none(), || {
+                    format!("{of_live:?} is not over, and is run anew")
+                })?;
                 if let Some(question) = self.questions.get_mut(&ask) {
                     question.applied = Some((self.now, difference));
                 }
@@ -348,6 +352,16 @@ impl Play {
         }
         Ok(())
     }
+}
+
+/// The run that an input wants to run anew.
+fn again_of(input: &Input) -> Option<RunId> {
+    let Input::Trigger(Trigger { again: Some(again), .. }) = input else { return None };
+    Some(again.of)
+}
+
+fn is_there(world: &World, id: RunId) -> bool {
+    world.runs().any(|run| run.head.id == id)
 }
 
 /// Everything in memory that a refusal may not change. Outputs of what is settled are there while

@@ -84,9 +84,10 @@ impl Anew<'_> {
     }
 }
 
-/// The key that a run of a workflow with a group is given: one of few, so that they meet.
+/// The key that a run of a workflow with a group is given: one of few, so that they meet. Children
+/// are always given the first.
 pub fn group(luck: &mut Luck) -> Arc<str> {
-    ["k0", "k1"][luck.pick(2)].into()
+    ["key", "other"][luck.pick(2)].into()
 }
 
 /// What a configuration says of limits. A rate is rare, since it makes worlds long.

@@ -202,7 +202,7 @@ fn words(luck: &mut Luck, control: &str) -> String {
     maybe(5, "tier=shared");
     maybe(5, "priority=3");
     let works = control.is_empty() && !words.contains("noop");
-    if works && luck.below(4) == 0 {
+    if works && luck.below(3) == 0 {
         words.push_str(&finalizer(luck));
     }
     words
@@ -232,11 +232,11 @@ fn edges(luck: &mut Luck, names: &[String]) -> Vec<Edge> {
         if luck.below(3) != 0 {
             continue;
         }
-        let when = match luck.below(9) {
+        let when = match luck.below(10) {
             0 | 1 => "/started",
             2 => "/failed",
             3 => "/finished",
-            4 => "/completed",
+            4 | 5 => "/completed",
             _ => "",
         };
         edges.push((name.clone(), when));

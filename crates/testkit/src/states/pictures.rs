@@ -20,6 +20,8 @@ const RUN: &[(RunStatus, RunStatus, &str)] = &[
     (RunStatus::Cancelling, RunStatus::Failed, "timed out, the work is gone"),
     (RunStatus::Failed, RunStatus::Running, "retry"),
     (RunStatus::Cancelled, RunStatus::Running, "retry"),
+    (RunStatus::Failed, RunStatus::Pending, "retry beyond max_active_runs"),
+    (RunStatus::Cancelled, RunStatus::Pending, "retry beyond max_active_runs"),
 ];
 
 pub fn run() -> String {

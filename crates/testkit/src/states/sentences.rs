@@ -30,7 +30,9 @@ pub fn events() -> String {
 
 const fn run(status: RunStatus) -> &'static str {
     match status {
-        RunStatus::Pending => "Accepted and durable, not yet picked up.",
+        RunStatus::Pending => {
+            "Accepted and durable, not yet picked up, or beyond `max_active_runs`."
+        }
         RunStatus::Running => "Its tasks may start.",
         RunStatus::Paused => {
             "Held: no new attempt starts, what runs goes on, and it does not end before it is \

@@ -37,7 +37,25 @@ pub fn backup(kept: &Kept, dest: &Path, output: Format) -> Result<Exit> {
         Ok(format!("{}: database {bytes}, {files} files\n", copied.dest))
     })?;
     out::say(&out::dim(&hint(kept, dest)));
+    let secrets = data::secrets_dir(&kept.folder);
+    if holds_something(&secrets) {
+        out::say(&format!("{}: {}", out::yellow("note"), without_secrets(&secrets, dest)));
+    }
     Ok(Exit::Success)
+}
+
+fn holds_something(folder: &Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// Copies go to places that are less well guarded.
+fn without_secrets(secrets: &Path, dest: &Path) -> String {
+    format!(
+        "the secrets are not copied: before work goes on there, put those of {} into {}, or name \
+         their folder with --secrets-dir\n",
+        secrets.display(),
+        data::secrets_dir(dest).display()
+    )
 }
 
 fn sqlite(kept: &Kept, path: &Path, dest: &Path) -> Result<Document> {

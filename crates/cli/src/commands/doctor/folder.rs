@@ -1,6 +1,7 @@
 //! The data folder: there, and ours.
 
 use super::Finding;
+use crate::masked;
 use rustix::fs::{Access, access};
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read as _};
@@ -47,9 +48,10 @@ pub fn holder(path: &Path) -> Option<Finding> {
             let mut pid = String::new();
             lock.read_to_string(&mut pid).ok()?;
             let pid = pid.trim();
-            let words = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            let words = words.replace('\0', " ");
-            Some(Finding::ok(CHECK, format!("process {pid}: {}", words.trim())))
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let line = String::from_utf8_lossy(&line);
+            let words = masked::command_line(line.trim_end_matches('\0').split('\0'));
+            Some(Finding::ok(CHECK, format!("process {pid}: {words}")))
         }
         Err(TryLockError::Error(error)) => {
             let to_do = "use a file system with locks: two programs could work here at once";

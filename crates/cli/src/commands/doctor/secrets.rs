@@ -1,9 +1,7 @@
 //! The folder of secrets: for its owner and nobody else.
 
 use super::Finding;
-use crate::args::DoctorArgs;
-use crate::server;
-use anyhow::Result;
+use crate::server::{Origin, Setting};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt as _;
@@ -15,15 +13,12 @@ const OTHERS: u32 = 0o077;
 /// Files named in a message.
 const NAMED_MAX: usize = 5;
 
-pub fn folder(args: &DoctorArgs) -> Result<Option<Finding>> {
-    let path = match &args.secrets_dir {
-        Some(path) => path.clone(),
-        None => server::secrets_dir(&args.look.place.data.folder)?,
-    };
-    Ok(look(&path, args.secrets_dir.is_some().then_some(Named)).unwrap_or_else(|error| {
+pub fn folder(setting: &Setting<PathBuf>) -> Option<Finding> {
+    let (path, is_named) = (&setting.value, setting.origin != Origin::Default);
+    look(path, is_named.then_some(Named)).unwrap_or_else(|error| {
         let to_do = "make it readable for whoever runs the server";
         Some(Finding::problem(CHECK, format!("{}: {error}", path.display()), to_do))
-    }))
+    })
 }
 
 /// Somebody said where it is: then it has to be there.

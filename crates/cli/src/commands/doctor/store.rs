@@ -8,7 +8,7 @@ use crate::print::size;
 use anyhow::Result;
 use mainspring_engine::folder::DataFolder;
 use mainspring_server::socket;
-use mainspring_store::{ConnectError, RunsQuery, Store};
+use mainspring_store::{ConnectError, Postgres, RunsQuery, Store};
 use std::path::Path;
 
 const CHECK: &str = "database";
@@ -22,7 +22,8 @@ pub async fn database(data: &DataArgs, database: &DatabaseArgs) -> Result<Findin
 
 /// The one that is named. Its URL may hold a password, and is not repeated.
 async fn elsewhere(data: &DataArgs, database: &DatabaseArgs, url: &str) -> Result<Finding> {
-    let (shown, _) = match mainspring_store::Postgres::without_password(data::postgres_url(url)?) {
+    let parts = data::postgres_url(url).and_then(|url| Ok(Postgres::without_password(url)?));
+    let (shown, _) = match parts {
         Ok(parts) => parts,
         Err(error) => {
             let to_do = "write it like postgres://user@host/database";

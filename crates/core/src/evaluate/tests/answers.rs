@@ -53,6 +53,49 @@ fn a_condition_comes_first() {
 }
 
 #[test]
+fn how_many_instances_are_made_is_said_by_what_is_above_and_bounded() {
+    let stage = |fields: &str, output: &str| {
+        let text = format!(
+            "name: w\nmax_fanout: 10\ntasks: {{a: {{run: x}}, b: {{depends_on: a, run: x, {fields}}}}}\n"
+        );
+        Stage::new(&text).with("a", Word::Success, Some(output)).opening()
+    };
+    let number = |found: &str| stage("parallel: a.n", &format!("{{\"n\": {found}}}"));
+    let wrong =
+        |what: &str| format!("logic: `a.n` must be a whole number, 0 or more, and is {what}");
+    let many = |count: u64, why: &str| {
+        format!(
+            "logic: it would have {count} instances: {why}; at most 10 are allowed. Raise \
+             `max_fanout`, or split the work"
+        )
+    };
+    for (found, expected) in [
+        ("0", "fan 0 of 0".to_owned()),
+        ("3", "fan 3 of 0".to_owned()),
+        ("3.0", "fan 3 of 0".to_owned()),
+        ("10", "fan 10 of 0".to_owned()),
+        ("11", many(11, "`a.n` is 11")),
+        ("-1", wrong("the number `-1`")),
+        ("2.5", wrong("the number `2.5`")),
+        ("\"3\"", wrong("the text `\"3\"`")),
+        ("true", wrong("true")),
+        ("null", wrong("null")),
+    ] {
+        assert_eq!(number(found), expected, "{found}");
+    }
+    let both = "foreach: a.l, parallel: a.n";
+    let product = |n: u64| stage(both, &format!("{{\"n\": {n}, \"l\": [1, 2, 3, 4]}}"));
+    assert_eq!(product(2), "fan 8 of 4");
+    assert_eq!(product(3), many(12, "`a.l` has 4 items, `a.n` is 3"));
+    let large = 1 << 53;
+    assert_eq!(product(large), many(4 * large, &format!("`a.l` has 4 items, `a.n` is {large}")));
+    assert_eq!(
+        product(u64::MAX),
+        many(u64::MAX, &format!("`a.l` has 4 items, `a.n` is {}", u64::MAX))
+    );
+}
+
+#[test]
 fn a_task_that_put_out_nothing_has_the_output_null() {
     let shown = |fields: &str| stage(fields).with("a", Word::Failed, None).opening();
     assert_eq!(shown("run: x, if: tasks.a.output == null"), "go");

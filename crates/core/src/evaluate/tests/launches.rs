@@ -1,7 +1,11 @@
+use super::super::Instance;
 use super::stage::Stage;
 use crate::ids::AttemptId;
+use crate::items::Items;
+use crate::json::Json;
 use crate::view::word::Word;
 use crate::work::{ArtifactWanted, EnvPart, EnvValue, Program, Work};
+use std::sync::Arc;
 
 /// `a` has ended, and below it is `b` with these fields.
 fn stage(fields: &str) -> Stage {
@@ -110,6 +114,20 @@ fn an_input_has_what_is_above_then_its_own_then_what_tells_instances_apart() {
 }
 
 #[test]
+fn instances_of_one_item_are_next_to_each_other() {
+    let items = Json::parse(r#"["p", "q"]"#).expect("JSON");
+    let items = Arc::new(Items::of(items).expect("a list"));
+    let item = |index| {
+        let instance = Instance { index, count: 6, items: Some(Arc::clone(&items)) };
+        instance.item().map(str::to_owned)
+    };
+    let found: Vec<String> = (0..6).filter_map(item).collect();
+    assert_eq!(found.join(" "), r#""p" "p" "p" "q" "q" "q""#);
+    let alone = Instance { index: 1, count: 2, items: None };
+    assert_eq!(alone.item(), None, "`parallel` alone has no items");
+}
+
+#[test]
 fn the_same_key_is_the_same_note() {
     let note = |key: &str| {
         let stage = stage(&format!("run: x\nforeach: a\ncache: {{key: \"{key}\", ttl: 5m}}"));
@@ -124,6 +142,20 @@ fn the_same_key_is_the_same_note() {
             .expect_err("nothing")
             .starts_with("logic: `cache.key`: `tasks.a.output` has no field")
     );
+}
+
+/// Instances without a tag would take each other's results.
+#[test]
+fn a_key_that_comes_to_nothing_is_none() {
+    for key in ["${{ item }}", " ${{ item }} ", "${{ '' }}"] {
+        for item in ["null", "\"\"", "\" \""] {
+            let stage = stage(&format!("run: x\nforeach: a\ncache: {{key: \"{key}\"}}"));
+            let told = stage.launch(Some((0, &format!("[{item}]")))).expect_err("no key");
+            assert_eq!(told, "logic: `cache.key` is empty with its values put in", "{key} {item}");
+        }
+    }
+    let stage = stage("run: x\nforeach: a\ncache: {key: \"v1 ${{ item }}\"}");
+    assert!(stage.launch(Some((0, "[null]"))).is_ok(), "it is not for us to say what makes a key");
 }
 
 #[test]
@@ -201,6 +233,25 @@ fn a_workspace_is_named_from_the_runs_directory_and_its_workdir_is_below_it() {
     let empty = stage("run: x\nworkspace: {git: {base: \"${{ '' }}\"}}").work();
     let empty = empty.expect_err("there is no base");
     assert_eq!(empty, "logic: `workspace.git.base` is empty with its values put in");
+}
+
+#[test]
+fn a_workdir_does_not_leave_its_workspace() {
+    let work = |workdir: &str| {
+        let fields =
+            format!("run: x\nworkdir: \"${{{{ '{workdir}' }}}}\"\nworkspace: {{git: {{}}}}");
+        stage(&fields).work().map(|work| work.workdir)
+    };
+    for good in ["sub", "./sub", ".", "sub/deep/", "..sub"] {
+        assert_eq!(work(good), Ok(format!("./{good}")));
+    }
+    for bad in ["/tmp", "../..", "sub/../../x", "sub/.."] {
+        let told = work(bad).expect_err("it is outside");
+        assert!(told.starts_with("logic: `workdir`") && told.contains(bad), "{told}");
+    }
+    let fields = "run: x\nworkspace: {git: {}}\nfinalize: {run: y, workdir: \"${{ '../x' }}\"}";
+    let told = stage(fields).landing(AttemptId::from_bytes([5; 16])).expect_err("it is outside");
+    assert!(told.starts_with("logic: `workdir`"), "{told}");
 }
 
 #[test]

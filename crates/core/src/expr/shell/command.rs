@@ -4,9 +4,14 @@ use super::frame::{Command, Frame, Style, Word};
 use super::lexer::Lexer;
 use super::symbol::Symbol;
 
-/// After these the next word is the first of a command again.
-const BEFORE_COMMANDS: &[&str] =
-    &["if", "then", "else", "elif", "while", "until", "do", "{", "!", "time"];
+/// After these the next word is the first of a command again. What starts another program, such as
+/// `env` or `nohup`, is not among them: `eval` is no program.
+const BEFORE_COMMANDS: &[&str] = &[
+    "if", "then", "else", "elif", "while", "until", "do", "{", "!", "time", "coproc", "command",
+    "builtin", "exec",
+];
+/// These are read as such behind other words too: `for x do`, `function f {`.
+const BEGIN_ANYWHERE: &[&str] = &["do", "{"];
 /// What follows them is run as code, or worked out in a way that can run code.
 const RUN_CODE: &[&str] = &["eval", "let", "[["];
 
@@ -58,7 +63,12 @@ impl Lexer<'_> {
                 self.dollar(Style::Quoted);
             }
             b'#' if !self.here().word.begun => self.comment(),
-            b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' => {
+            b'<' | b'>' => {
+                self.descriptor();
+                self.end_word();
+                self.redirection(byte);
+            }
+            b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' => {
                 self.end_word();
                 self.sign(byte);
             }
@@ -103,6 +113,9 @@ impl Lexer<'_> {
         if !begun {
             return;
         }
+        if std::mem::take(&mut command.redirects) {
+            return;
+        }
         let word = if quoted { "" } else { std::str::from_utf8(&plain).unwrap_or_default() };
         if command.runs == Some("[[") && word == "]]" {
             command.runs = None;
@@ -114,12 +127,38 @@ impl Lexer<'_> {
             command.runs = RUN_CODE.iter().find(|name| **name == word).copied().or(command.runs);
         }
         let assignment = !word.starts_with('=') && plain.contains(&b'=');
-        command.first &= BEFORE_COMMANDS.contains(&word) || assignment;
+        // No command has a name like an option: it is one of what stands before the command.
+        let option = word.starts_with('-');
+        command.first &= BEFORE_COMMANDS.contains(&word) || assignment || option;
+        command.first |= BEGIN_ANYWHERE.contains(&word);
+    }
+
+    /// `2>` and `{name}>`: what is redirected is no word of the command.
+    fn descriptor(&mut self) {
+        let word = &mut self.here().word;
+        let named = word.plain.starts_with(b"{") && word.plain.ends_with(b"}");
+        if !word.quoted && (named || word.plain.iter().all(u8::is_ascii_digit)) {
+            *word = Word::default();
+        }
+    }
+
+    fn redirection(&mut self, byte: u8) {
+        let length = match (byte, self.byte(1)) {
+            (b'<', Some(b'<')) => {
+                self.here().redirects = self.byte(2) == Some(b'<');
+                return self.here_operator();
+            }
+            // A command that is read like a file.
+            (_, Some(b'(')) => return self.copy(1),
+            (b'>', Some(b'>' | b'|' | b'&')) | (b'<', Some(b'>' | b'&')) => 2,
+            _ => 1,
+        };
+        self.here().redirects = true;
+        self.copy(length);
     }
 
     fn sign(&mut self, byte: u8) {
         match byte {
-            b'<' if self.byte(1) == Some(b'<') => self.here_operator(),
             b'\n' => {
                 self.next_command();
                 self.new_line();
@@ -145,6 +184,7 @@ impl Lexer<'_> {
     fn next_command(&mut self) {
         let command = self.here();
         command.first = true;
+        command.redirects = false;
         // A condition in `[[ … ]]` may have `&&`, `||`, brackets and lines of its own.
         if command.runs != Some("[[") {
             command.runs = None;

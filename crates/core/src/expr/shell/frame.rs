@@ -35,6 +35,8 @@ pub struct Command {
     pub word: Word,
     /// The word that is next is the first of a command.
     pub first: bool,
+    /// The word that is next is where something is redirected, and none of the command's.
+    pub redirects: bool,
     /// Arguments of this are run as code.
     pub runs: Option<&'static str>,
 }

@@ -131,6 +131,70 @@ fn places_in_which_no_value_is_put() {
     }
 }
 
+/// Wherever a shell takes the word for the first of a command.
+#[test]
+fn eval_is_found_behind_whatever_may_stand_before_it() {
+    for before in [
+        "2>/dev/null ",
+        "> log ",
+        ">/dev/null 2>&1 ",
+        "<in X=1 ",
+        "2> \"$LOG\" ",
+        ">| log ",
+        "2>${{index}} ",
+        "command ",
+        "command -p ",
+        "builtin ",
+        "exec ",
+        "command builtin ",
+        "! ",
+        "time ",
+        "time -p ",
+        "if ",
+        "while ! ",
+        "{ ",
+        "( ",
+        "(",
+        "true && ",
+        "true; ",
+        "true | ",
+        "if x; then ",
+        "for x in a; do ",
+        "coproc ",
+        "f() { ",
+        "f() ",
+        "function f { ",
+        "for x do ",
+        "3<<E ",
+        "<<<text ",
+        "{fd}>log ",
+        "&>log ",
+        ">&2 ",
+        "cat <(",
+        "case a in a) ",
+        "X=$(ls) ",
+        "<<E ",
+    ] {
+        let source = format!("{before}eval \"echo ${{{{index}}}}\"\nE\n");
+        let found = script(&source);
+        assert!(
+            found.starts_with("! ") && found.contains("stands behind `eval`"),
+            "{source}: {found}"
+        );
+    }
+    for source in [
+        "> eval echo ${{index}}",
+        "2>eval echo ${{index}}",
+        "echo eval ${{index}}",
+        "echo 2>/dev/null eval ${{index}}",
+        "command -v eval; echo ${{index}}",
+        "command ls ${{index}}",
+        "exec ./x ${{index}}",
+    ] {
+        assert!(!script(source).starts_with("! "), "{source}: {}", script(source));
+    }
+}
+
 #[test]
 fn what_is_not_certain_is_of_no_matter_where_no_template_follows() {
     let source = "echo ${{index}}; echo $'it\\'s'";

@@ -30,7 +30,7 @@ fn no_template(field: Field<'_>, value: Node<'_>, report: &mut Report) {
     let message = format!("{} takes no template.", quoted(field.name));
     report.add(Code::Template, place, message).hint(
         "write the value itself; templates stand in `run`, `command`, `input`, `env`, `workdir`, \
-         `cache` and `outputs`",
+         `workspace`, `cache` and `outputs`",
     );
 }
 

@@ -15,7 +15,7 @@ use super::mention::{Given, Mention, Named, Of, Secrets, Sight};
 use super::retries::{self, retries};
 use super::settings::workdir;
 use super::size::size;
-use super::{expect, git_merge, name};
+use super::{expect, git_merge, name, workspace};
 use crate::expr::Text;
 use crate::limits::{
     KILL_GRACE_DEFAULT, LOG_BYTES_DEFAULT, LOG_BYTES_MAX, START_TIMEOUT_DEFAULT, TIMEOUT_DEFAULT,
@@ -50,7 +50,7 @@ impl<'n> Written<'n> {
 /// Reads it, and refuses it beside an action that leaves nothing to land.
 pub fn finalize<'n>(
     field: Field<'n>,
-    (doing, workspace): (Option<&Doing<'n>>, Option<&Workspace>),
+    (doing, works_in): (Option<&Doing<'n>>, Option<&Workspace>),
     report: &mut Report,
 ) -> Option<Written<'n>> {
     let idle = match doing {
@@ -71,9 +71,14 @@ pub fn finalize<'n>(
     let workdir_mentions = rest.workdir.as_ref().map(|given| Arc::clone(&given.mentions));
     let env_mentions = rest.env.as_ref().map(|given| Arc::clone(&given.mentions));
     let value = match action {
-        Does::Program(program) => rest.around(program),
+        Does::Program(program) => {
+            if let (Some(_), Some(workdir)) = (works_in, fields.get("workdir")) {
+                workspace::check_workdir(workdir, rest.workdir.as_ref(), report);
+            }
+            rest.around(program)
+        }
         Does::Land(landing) => {
-            if workspace.is_none() {
+            if works_in.is_none() {
                 git_merge::no_workspace(field, report);
                 return None;
             }

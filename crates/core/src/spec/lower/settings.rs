@@ -199,6 +199,7 @@ pub struct Defaults<'n> {
     pub settings: Settings<'n>,
     pub input_keys: InputKeys<'n>,
     pub on_failure: Option<Field<'n>>,
+    pub workdir: Option<Field<'n>>,
     pub workspace: Option<Field<'n>>,
     pub cache: Option<Field<'n>>,
 }
@@ -219,6 +220,7 @@ pub fn defaults<'n>(
         settings: settings(&fields, tiers, report),
         input_keys: fields.get("input").map(input_keys).unwrap_or_default(),
         on_failure: fields.get("on_failure"),
+        workdir: fields.get("workdir"),
         workspace: fields.get("workspace"),
         cache: fields.get("cache"),
     })

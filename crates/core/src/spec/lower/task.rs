@@ -80,6 +80,9 @@ pub fn task<'n>(
         let get = |name, default| fields.get(name).or(default);
         let beside = get("workspace", around.defaults.workspace);
         workspace::check(beside, get("cache", around.defaults.cache), report);
+        if let (Some(_), Some(workdir)) = (beside, get("workdir", around.defaults.workdir)) {
+            workspace::check_workdir(workdir, settings.workdir.as_ref(), report);
+        }
     }
     let (fan_out, mut named) = fan_out(&fields, around, settings.fan, report);
     let (artifacts, wanting) = left(&fields, around.numbers, &mut named, report);

@@ -5,6 +5,7 @@ use super::super::definition::Workspace;
 use super::super::format::{GIT_WORKSPACE, WORKSPACE};
 use super::super::report::{Report, quoted};
 use super::super::tree::Field;
+use super::super::workspace_path;
 use super::env::filled;
 use super::fields::Fields;
 use super::mention::{Given, Mention};
@@ -52,4 +53,14 @@ pub fn check(workspace: Option<Field<'_>>, cache: Option<Field<'_>>, report: &mu
         .add(Code::BesideWorkspace, cache.name_place, message)
         .hint("leave the cache out, or work without a workspace")
         .related(workspace.name_place, "the workspace");
+}
+
+/// What is known of a directory beside a workspace before any value is.
+pub fn check_workdir(field: Field<'_>, given: Option<&Given<'_, Text>>, report: &mut Report) {
+    let Some(path) = given.and_then(|given| given.value.fixed()) else { return };
+    let Some(why) = workspace_path::problem(path) else { return };
+    let message = format!("The `workdir` {} {why}, and leaves the workspace.", quoted(path));
+    report
+        .add(Code::OutsideWorkspace, field.place(), message)
+        .hint("write a path below the worktree, such as `sub/folder`");
 }

@@ -387,3 +387,15 @@ fn fan_outs_have_numbers_in_range() {
         ],
     );
 }
+
+#[test]
+fn what_tells_instances_apart_is_no_name_of_a_task() {
+    for name in ["item", "index", "count"] {
+        let text = format!("name: w\ntasks: {{{name}: {{noop: {{}}}}}}");
+        let expected = format!(
+            "E105 2:9 A task may not be called `{name}`: the name is reserved. (choose another \
+             name: `item`, `index` and `count` are for fan-out)"
+        );
+        assert_eq!(told(&text).trim(), expected);
+    }
+}

@@ -169,6 +169,25 @@ fn a_large_input_is_told_its_first_problem() {
     input(schema, &given, Err(&[("/a/0", "1 is not of type \"string\"")]));
 }
 
+/// References make it deeper than the text of the schema is.
+#[test]
+fn defaults_do_not_nest_deeper_than_what_may_be_given() {
+    let deep = format!("{}{}", "[".repeat(40), "]".repeat(40));
+    let step = |at: usize| {
+        format!(
+            r##""s{at}": {{"default": {{}}, "properties": {{"a": {{"$ref": "#/$defs/s{}"}}}}}}"##,
+            at + 1
+        )
+    };
+    let steps: Vec<String> = (0..30).map(step).collect();
+    let schema = format!(
+        r##"{{"properties": {{"a": {{"$ref": "#/$defs/s0"}}}},
+            "$defs": {{{}, "s30": {{"default": {deep}}}}}}}"##,
+        steps.join(", ")
+    );
+    input(&schema, "{}", Err(&[("", "The input with its defaults nests more than 64 deep.")]));
+}
+
 #[test]
 fn a_message_does_not_repeat_a_large_value() {
     let schema = Json::parse(r#"{"properties": {"a": {"type": "integer"}}}"#).expect("JSON");

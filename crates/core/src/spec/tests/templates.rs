@@ -61,7 +61,7 @@ fn a_template_where_none_is_taken() {
     check(
         "timeout: ${{ input.day }}",
         &[
-            "E016 1:10 `timeout` takes no template. (write the value itself; templates stand in `run`, `command`, `input`, `env`, `workdir`, `cache` and `outputs`)",
+            "E016 1:10 `timeout` takes no template. (write the value itself; templates stand in `run`, `command`, `input`, `env`, `workdir`, `workspace`, `cache` and `outputs`)",
         ],
     );
     for fields in [

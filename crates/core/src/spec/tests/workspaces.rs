@@ -3,6 +3,7 @@
 use super::super::code::Code;
 use super::super::definition::{Definition, Workspace};
 use super::super::{Context, Diagnostic, parse};
+use super::told;
 
 fn read(text: &str) -> Result<Definition, Vec<(Code, String)>> {
     let told = |it: Diagnostic| (it.code, it.message);
@@ -67,6 +68,32 @@ fn mistakes_in_a_workspace_are_told() {
     let defaults = "defaults: { cache: { key: x } }\n";
     let (code, _) = problem(&format!("{defaults}{}", task("workspace: { git: {} }")));
     assert_eq!(code, Code::BesideWorkspace);
+}
+
+#[test]
+fn a_workdir_stays_below_its_workspace() {
+    let task = |workdir: &str, rest: &str| {
+        format!(
+            "name: w\ntasks:\n  a: {{ run: x, workdir: {workdir}, workspace: {{ git: {{}} }}{rest} }}\n"
+        )
+    };
+    for bad in ["/tmp", "../x", "a/../../b", ".."] {
+        let found = told(&task(bad, ""));
+        assert!(found.contains("E219 3:25") && found.contains(bad), "{bad}: {found}");
+        let defaults = format!("defaults: {{ workdir: {bad}, workspace: {{ git: {{}} }} }}");
+        let found = told(&format!("name: w\n{defaults}\ntasks: {{ a: {{ run: x }} }}\n"));
+        assert!(found.contains("E219 2:22"), "{bad}: {found}");
+        let found = told(&task("sub", &format!(", finalize: {{ run: y, workdir: {bad} }}")));
+        assert!(found.contains("E219 3:"), "{bad}: {found}");
+        // One that was deployed when nobody minded is read as it was.
+        read(&task(bad, "")).expect("a stored definition");
+    }
+    for good in ["sub", "./a/b", ".", "'${{ input.d }}'", "'/${{ input.d }}'"] {
+        assert_eq!(told(&task(good, "")), "", "{good}");
+    }
+    assert_eq!(told("name: w\ntasks: { a: { run: x, workdir: /tmp } }\n"), "");
+    let idle = "name: w\ndefaults: { workdir: /tmp }\ntasks: { a: { noop: {}, workspace: { git: {} } } }\n";
+    assert!(!told(idle).contains("E219"), "it does no work: {}", told(idle));
 }
 
 #[test]

@@ -16,6 +16,13 @@ pub fn behind(run: &RunHead, places: &[Place<'_>]) -> Vec<Reason> {
     places.iter().filter_map(|place| full(run, *place)).collect()
 }
 
+/// A child passes a group that a run above it is in.
+fn passes(run: &RunHead, active: &[RunHead]) -> bool {
+    let parent = |run: &&RunHead| active.iter().find(|other| Some(other.id) == run.parent_run());
+    let above = std::iter::successors(parent(&run), parent);
+    above.into_iter().any(|above| above.group == run.group)
+}
+
 fn full(run: &RunHead, place: Place<'_>) -> Option<Reason> {
     let (limit, active) = match place {
         Place::Workflow { limit, active } | Place::Group { limit, active } => (limit, active),
@@ -23,7 +30,9 @@ fn full(run: &RunHead, place: Place<'_>) -> Option<Reason> {
     let is_counted = |other: &&RunHead| match place {
         // Children come with their parents, which are counted.
         Place::Workflow { .. } => other.workflow == run.workflow && other.parent.is_none(),
-        Place::Group { .. } => run.group.is_some() && other.group == run.group,
+        Place::Group { .. } => {
+            run.group.is_some() && other.group == run.group && !passes(other, active)
+        }
     };
     let mut counted: Vec<&RunHead> = active.iter().filter(is_counted).collect();
     counted.sort_by_key(|other| (other.created_at, other.id));

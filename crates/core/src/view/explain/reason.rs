@@ -100,7 +100,7 @@ pub enum Reason {
         why: Stopping,
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<&'static str>,
-        /// Of a pause and of a timeout.
+        /// Of a pause, of a timeout, and of the end of a grace.
         #[serde(skip_serializing_if = "Option::is_none")]
         since: Option<Timestamp>,
     },

@@ -2,6 +2,7 @@
 
 use super::reason::{Behind, Evaluated, FullLimit, Reason};
 use crate::kernel::row::Stopping;
+use crate::limits::KILL_CONFIRMED_WITHIN;
 use crate::time::{Span, Timestamp};
 use crate::view::tiers::Holder;
 use std::collections::BTreeMap;
@@ -167,8 +168,14 @@ fn stopping(why: Stopping, reason: Option<&'static str>, so_long: Option<Span>) 
         (Stopping::Cancel, None) => "a cancel".to_owned(),
         (Stopping::Cancel, Some(reason)) => format!("a cancel ({reason})"),
     };
+    let rest = match so_long {
+        Some(it) if it >= KILL_CONFIRMED_WITHIN => {
+            ", and is not known to be gone: `cancel --force` gives it up as abandoned"
+        }
+        _ => ", and counts until it is gone",
+    };
     let so_long = so_long.map(|it| format!(" for {it}")).unwrap_or_default();
-    format!("is being stopped{so_long} because of {why}, and counts until it is gone")
+    format!("is being stopped{so_long} because of {why}{rest}")
 }
 
 const fn evaluation(what: Evaluated) -> &'static str {

@@ -52,8 +52,23 @@ fn a_run_that_is_paused_stays_with_whoever_paused_it() {
     let mut stage = Stage::new("a checkpoint\nb: a");
     stage.play("pause; a ok");
     assert_eq!(held_by(&stage).as_deref(), Some("ann"));
+    stage.play("resume");
+    assert_eq!(held_by(&stage).as_deref(), Some("checkpoint a"));
     stage.play("resume; b ok");
     assert_eq!(stage.shown(), "success: a=success b=success");
+}
+
+#[test]
+fn each_checkpoint_that_is_reached_while_the_run_is_paused_wants_a_resume_of_its_own() {
+    let mut stage = Stage::new("a checkpoint\nb checkpoint\nc checkpoint\nd: a, b, c");
+    stage.play("b ok; wait 1; c ok; wait 1; crash; a alive; a ok; wait 1");
+    for held in ["checkpoint b", "checkpoint c", "checkpoint a"] {
+        assert_eq!(held_by(&stage).as_deref(), Some(held));
+        stage.play("resume; wait 1; crash");
+    }
+    assert_eq!(held_by(&stage), None);
+    stage.play("d alive; d ok");
+    assert_eq!(stage.shown(), "success: a=success b=success c=success d=success");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::family::{Family, check};
 use crate::error::ErrorClass;
 use crate::json::Json;
 use crate::kernel::row::{AttemptEnd, Cancelled, RunStatus};
-use crate::limits::CHILD_DEPTH_MAX;
+use crate::limits::{BATCH_BYTES_MAX, CHILD_DEPTH_MAX};
 use crate::output::Output;
 use crate::world::input::{ActiveRuns, DeleteWorkflow, Input, Order, Refusal, Verb};
 
@@ -417,7 +417,7 @@ fn a_group_that_takes_no_other_refuses_a_child_too() {
     family.trigger("kid", Some("key"));
     family.trigger("main", None);
     let error = family.row("main", "a").failure().cloned().expect("an error");
-    assert_eq!(error.class, ErrorClass::Transient);
+    assert_eq!(error.class, ErrorClass::Logic, "it was not tried, and is not tried again");
     assert!(error.message.contains("holds the concurrency group"), "{error:?}");
 }
 
@@ -455,4 +455,38 @@ fn the_end_of_a_child_is_in_the_batch_that_opens_what_follows() {
     let stamps: Vec<u64> = family.stored.values().map(|run| run.progress.stamp).collect();
     assert_eq!(stamps[0], stamps[1], "one commit");
     assert_eq!(Some(stamps[0]), before.map(|stamp| stamp + 1));
+}
+
+#[test]
+fn the_end_of_a_child_ends_its_parent_in_the_same_batch_however_full_that_is() {
+    let mut family = Family::new(&[("main", "a child=kid"), ("kid", "x")]);
+    let heavy = "x".repeat(BATCH_BYTES_MAX);
+    family.play(&format!("kid.x ok=\"{heavy}\""));
+    assert_eq!(family.run("main").progress.status, RunStatus::Success);
+    let stamps: Vec<u64> = family.stored.values().map(|run| run.progress.stamp).collect();
+    assert_eq!(stamps[0], stamps[1], "one commit");
+}
+
+#[test]
+fn a_cancel_lifts_the_hold_of_a_child_that_runs_always() {
+    let (main, kid) = ("a\nc child=kid always=9", "x\ny: x");
+    let goes_on =
+        "main#1 cancelling: a=cancelled c=waiting | kid#1 running: x=success y=dispatched";
+    check(main, kid, "pause main; kid.x ok; cancel main; main.a gone", goes_on);
+    check(main, kid, "pause main.c; kid.x ok; cancel main; main.a gone", goes_on);
+    let timed_out = format!("@timeout=5\n{main}");
+    check(&timed_out, kid, "pause main; kid.x ok; wait 5; main.a gone", goes_on);
+}
+
+#[test]
+fn a_checkpoint_of_a_child_that_was_held_by_its_parent_wants_its_own_resume() {
+    let (main, kid) = ("a child=kid", "x checkpoint\ny: x");
+    let mut family = Family::new(&[("main", main), ("kid", kid)]);
+    family.play("pause main; kid.x ok; resume main");
+    let shown = "main#1 running: a=waiting | kid#1 paused: x=success y=ready";
+    assert_eq!(family.shown(), shown);
+    let hold = family.run("kid").progress.hold.as_ref().expect("it is held");
+    assert_eq!(hold.by_checkpoint(), Some("x"));
+    family.play("resume kid; kid.y ok");
+    assert_eq!(family.shown(), "main#1 success: a=success | kid#1 success: x=success y=success");
 }

@@ -36,3 +36,14 @@ fn what_a_condition_skipped_goes_back_with_what_it_stands_on() {
     check(sketch, "a fail; retry", "running: a=dispatched b=pending c=pending");
     check(sketch, "a fail; retry; a ok", "success: a=success b=skipped c=skipped");
 }
+
+/// It passed when it was looked at. That something else goes back does not make it another question.
+#[test]
+fn a_condition_is_looked_at_once_whatever_else_is_retried() {
+    let mut stage =
+        Stage::new("@one=1\nx tier=one\na\nf\ns if=tasks.a.status=='running' tier=one: a/started");
+    stage.play("a start; f fail; a ok");
+    assert_eq!(stage.shown(), "running: x=dispatched a=success f=failed s=ready");
+    stage.play("retry f; x ok");
+    assert_eq!(stage.shown(), "running: x=success a=success f=dispatched s=dispatched");
+}

@@ -4,6 +4,22 @@ use super::stage::{Stage, check, check_said};
 use crate::error::ErrorClass;
 
 #[test]
+fn a_run_puts_out_something_only_when_it_succeeds() {
+    let output = |script: &str| {
+        let mut stage = Stage::new("@outputs=a\na\nb: a");
+        stage.play(script);
+        let (_, progress) = stage.stored.clone().expect("stored");
+        (stage.shown(), progress.output.map(|output| output.to_text().into_owned()))
+    };
+    let (shown, put_out) = output("a ok=7; b ok");
+    assert_eq!(shown, "success: a=success b=success");
+    assert!(put_out.expect("it succeeded").contains('7'));
+    assert_eq!(output("a ok=7; b fail"), ("failed: a=success b=failed".to_owned(), None));
+    let cancelled = "cancelled: a=success b=cancelled".to_owned();
+    assert_eq!(output("a ok=7; cancel; b gone"), (cancelled, None));
+}
+
+#[test]
 fn the_end_is_decided_after_the_cascade() {
     check(
         "a\nb: a\nc: b\nd finally: c",

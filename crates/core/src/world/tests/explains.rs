@@ -186,3 +186,35 @@ fn a_limit_of_nothing_and_one_that_nobody_has_say_so() {
     let told = explained(&mut stage, true, ALL);
     assert!(matches!(told.tasks[0].reasons[0].reason, Reason::Dispatched { .. }));
 }
+
+/// What is said of a kill that takes so long.
+#[track_caller]
+fn check_kill(sketch: &str, script: &str, expect: &str) {
+    let mut stage = Stage::new(sketch);
+    stage.play(script);
+    let told = lines(&explained(&mut stage, true, ALL));
+    let line = told.iter().find_map(|line| line.split_once("is being stopped "));
+    assert_eq!(line.map(|(_, rest)| rest), Some(expect), "{told:?}");
+}
+
+#[test]
+fn a_kill_that_is_not_confirmed_in_time_says_how_to_give_the_work_up() {
+    let gone = "and counts until it is gone";
+    let late = "and is not known to be gone: `cancel --force` gives it up as abandoned";
+    let timeout = "because of its timeout";
+    check_kill("a timeout=30", "a start; wait 329", &format!("for 4m 59s {timeout}, {gone}"));
+    check_kill("a timeout=30", "a start; wait 330", &format!("for 5m {timeout}, {late}"));
+    let landing = "a final=main final_timeout=10";
+    check_kill(landing, "a ok; a start; wait 310", &format!("for 5m {timeout}, {late}"));
+    let unstarted = format!("for 5m because of its start_timeout, {late}");
+    check_kill("a", "wait 600", &unstarted);
+    check_kill("a final=main", "a ok; wait 600", &unstarted);
+    let pause = format!("for 6m because of a pause, {late}");
+    check_kill("a", "a start; pause a; wait 360", &pause);
+    check_kill("a final=main", "a ok; a start; pause a; wait 360", &pause);
+    let run = format!("for 5m because of a cancel (run_timeout), {late}");
+    check_kill("@timeout=60\na timeout=7200", "a start; wait 360", &run);
+    // When somebody asked is not stored.
+    let asked = format!("because of a cancel (run_cancelled), {gone}");
+    check_kill("a timeout=7200", "a start; cancel; wait 360", &asked);
+}

@@ -7,7 +7,7 @@ use crate::ids::{TaskNo, TaskRef};
 use crate::json::Json;
 use crate::output::Output;
 use crate::work::Report;
-use crate::world::input::{Answered, Input, Prefetched};
+use crate::world::input::{Answered, Input, Named, Order, Prefetched, Refusal, Verb};
 
 #[test]
 fn parallel_makes_so_many_instances_and_the_group_succeeds_with_them() {
@@ -70,6 +70,22 @@ fn the_rest_go_on_and_then_the_group_fails_with_its_list() {
     let message = progress.error.as_ref().expect("an error").message.clone();
     let told = "1 of 3 instances failed; the first, with index 1: exited with code 1";
     assert_eq!(message, format!("task 'a' failed: {told}"));
+}
+
+#[test]
+fn a_task_below_a_group_that_failed_sees_its_list() {
+    let mut stage = Stage::new("a fan=3\nb finally: a");
+    stage.play("a/1 fail; a/0 ok=1; a/2 ok=3");
+    let b = TaskRef { no: TaskNo(1), index: None };
+    assert_eq!(stage.told[&b].as_str(), r#"{"a":[1,null,3]}"#);
+}
+
+#[test]
+fn fail_fast_cancels_those_that_wait_as_well() {
+    let mut stage = Stage::new("a approval fan=5 at_once=3 fast\nb: a");
+    stage.play("reject a/1");
+    assert_eq!(stage.facts("a"), "cancelled failed cancelled");
+    assert_eq!(stage.shown(), "failed: a=failed b=blocked");
 }
 
 #[test]
@@ -335,7 +351,7 @@ fn an_answer_that_comes_too_late_changes_nothing() {
 }
 
 #[test]
-fn instances_of_different_runs_and_tasks_share_limits() {
+fn instances_and_other_tasks_share_limits() {
     let limits = [("total", 2), ("executor:process", 10)];
     let mut stage = Stage::with_limits("a fan=3\nb", &limits);
     assert_eq!(stage.said, ["start a/0", "start a/1"]);
@@ -432,6 +448,17 @@ fn no_more_are_opened_while_a_thousand_wait_for_another_try() {
 }
 
 #[test]
+fn a_group_with_much_at_once_opens_until_twice_that_wait_for_another_try() {
+    let mut stage = Stage::new("a fan=3000 at_once=600 retries=1");
+    for index in 0..1_200 {
+        stage.play(&format!("a/{index} fail"));
+    }
+    assert_eq!(stage.said.len(), 600 + 1_200);
+    stage.play("a/1200 fail; a/1201 fail");
+    assert_eq!(stage.said.last().map(String::as_str), Some("start a/1799"));
+}
+
+#[test]
 fn counts_tell_who_waits_and_who_is_held() {
     let mut stage = Stage::new("a fan=4 retries=1");
     let counts = |stage: &Stage| {
@@ -455,4 +482,32 @@ fn resuming_a_group_resumes_those_that_are_held_one_by_one() {
     assert_eq!(stage.shown(), "success: a=success");
     let refused = stage.said.iter().filter(|said| said.starts_with("refused")).count();
     assert_eq!(refused, 1, "only the last: {:?}", stage.said);
+}
+
+#[test]
+fn a_retry_of_a_group_that_is_still_open_takes_back_all_that_failed() {
+    let mut stage = Stage::new("a fan=4\nb: a");
+    stage.play("a/0 fail; a/2 fail; a/1 ok=1");
+    stage.said.clear();
+    stage.play("retry a; a/0 ok=0; a/2 ok=2; a/3 ok=3; b ok");
+    assert_eq!(stage.said, ["start a/0", "start a/2", "start b", "end"]);
+    assert_eq!(stage.output("a").as_deref(), Some("[0,1,2,3]"));
+    let mut stage = Stage::new("a fan=2");
+    stage.play("a/0 ok");
+    let named = Named { task: "a".into(), index: None };
+    assert_eq!(stage.order(Order::Task(named, Verb::Retry)), Err(Refusal::TaskNotFailed));
+}
+
+#[test]
+fn a_list_that_would_be_too_deep_to_be_read_again_fails_its_group() {
+    let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    let mut stage = Stage::new("a fan=1");
+    stage.play(&format!("a/0 ok={}", nested(63)));
+    assert_eq!(stage.shown(), "success: a=success");
+    let mut stage = Stage::new("a fan=1");
+    stage.play(&format!("a/0 ok={}", nested(64)));
+    assert_eq!(stage.shown(), "failed: a=failed");
+    let error = stage.rows.get(TaskNo(0)).and_then(|row| row.failure()).expect("an error");
+    assert_eq!(error.class, ErrorClass::Logic);
+    assert!(error.message.contains("nests more than 64 deep"), "{error:?}");
 }

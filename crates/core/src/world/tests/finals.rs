@@ -330,6 +330,14 @@ fn what_lands_while_it_is_being_stopped_has_landed() {
     check("a final=main", "a ok; a start; cancel; a ok", "cancelled: a=success");
     let stage = played("a final=main", "a ok; a start; cancel; a ok");
     assert_eq!(row(&stage).cancelled, None);
+    // Nothing is held any more, and nothing lands again.
+    let paused = "a ok; a start; pause a; a ok";
+    check("a final=main", paused, "success: a=success");
+    check_said("a final=main", paused, "start a; land a; stop a pause; end");
+    check("@timeout=60\na final=main", "a ok; a start; wait 60; a ok", "failed: a=success");
+    // The finalizer's own timeout leaves it a try, which it does not need.
+    let retried = "a final=main final_timeout=10 final_retries=1";
+    check_said(retried, "a ok; a start; wait 10; a ok", "start a; land a; stop a timeout; end");
 }
 
 #[test]

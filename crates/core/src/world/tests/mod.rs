@@ -23,6 +23,7 @@ mod reruns;
 mod additions;
 mod permits;
 mod tiers;
+mod tiers_shared;
 mod gates;
 mod actives;
 mod reload;

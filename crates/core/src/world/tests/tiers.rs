@@ -3,10 +3,8 @@
 use super::stage::Stage;
 use crate::ids::TaskNo;
 use crate::kernel::limit::{Bound, LimitSetting, Source};
-use crate::sketch::sketch;
 use crate::view::tiers::{SourceWord, TierView};
-use crate::world::input::{Deploy, Input, Refusal, Reply, SetRate, SetTier};
-use std::sync::Arc;
+use crate::world::input::{Input, Refusal, Reply, SetRate, SetTier};
 
 const PLENTY: [(&str, u32); 2] = [("total", 1_000), ("executor:process", 1_000)];
 
@@ -74,18 +72,12 @@ fn a_configuration_that_is_read_anew_takes_effect_at_once() {
 }
 
 #[test]
-fn a_tier_of_the_server_bounds_tasks_of_every_workflow() {
+fn a_tier_that_nobody_has_set_lets_nothing_through_until_somebody_does() {
     let mut stage = Stage::new("a tier=gpu\nb tier=gpu\nc");
-    // Nobody has said what it is.
     assert_eq!(stage.shown(), "running: a=ready b=ready c=dispatched");
     assert_eq!(tier(&mut stage, "gpu").source, SourceWord::Default);
     set(&mut stage, "gpu", "1").expect("added");
     assert_eq!(stage.shown(), "running: a=dispatched b=ready c=dispatched");
-    let mut other = sketch("x tier=gpu");
-    other.name = "other".into();
-    let definition = Arc::new(other);
-    let deploy = Deploy { definition: Arc::clone(&definition), text: "o".into(), hash: [9; 32] };
-    stage.apply(Input::Deploy(deploy)).expect("deployed");
     stage.play("a ok");
     assert_eq!(stage.shown(), "running: a=success b=dispatched c=dispatched");
     assert_eq!(tier(&mut stage, "gpu").in_use, 1);

@@ -33,7 +33,7 @@ pub(in crate::postgres) fn insert<'a>(rows: &'a [&'a KeyRow]) -> Step<'a> {
         .and(|row| structure(&row.answer))
         .and(|row| match &row.answer {
             KeyAnswer::Run(run) => Some(uuid(run.as_bytes())),
-            KeyAnswer::Version { .. } | KeyAnswer::Done => None,
+            KeyAnswer::Version { .. } | KeyAnswer::Bulk(_) | KeyAnswer::Done => None,
         })
         .and(|row| row.created_at.0)
         .params();

@@ -21,4 +21,5 @@ pub(super) mod blobs;
 pub(super) mod idempotency_keys;
 pub(super) mod audit;
 pub(super) mod tokens;
+pub(super) mod bulks;
 pub(super) mod inventory;

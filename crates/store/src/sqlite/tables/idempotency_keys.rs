@@ -29,7 +29,7 @@ pub(in crate::sqlite) fn insert(conn: &Connection, rows: &[&KeyRow]) -> Result<(
     for KeyRow { key: IdempotencyKey { principal, route, key, body }, answer, created_at } in rows {
         let run = match answer {
             KeyAnswer::Run(run) => Some(run.as_bytes()),
-            KeyAnswer::Version { .. } | KeyAnswer::Done => None,
+            KeyAnswer::Version { .. } | KeyAnswer::Bulk(_) | KeyAnswer::Done => None,
         };
         let answer = serde_json::to_string(answer).expect("plain data serializes");
         statement.execute(params![

@@ -18,6 +18,7 @@ pub(super) mod limits;
 pub(super) mod idempotency_keys;
 pub(super) mod audit;
 pub(super) mod tokens;
+pub(super) mod bulks;
 pub(super) mod inventory;
 
 #[cfg(test)]

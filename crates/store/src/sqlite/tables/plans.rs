@@ -1,7 +1,7 @@
 //! How SQLite goes about each statement: whatever grows with the runs is reached by an index.
 
 use super::{
-    additions, approvals, attempts, audit, cache, idempotency_keys, instances, limits, logs,
+    additions, approvals, attempts, audit, bulks, cache, idempotency_keys, instances, limits, logs,
     run_drop, runs, schedulers, signals, tasks, versions, workflows,
 };
 use crate::sqlite::schema;
@@ -75,6 +75,10 @@ const STATEMENTS: &[&str] = &[
     idempotency_keys::LET_GO,
     idempotency_keys::HAS_OLD,
     idempotency_keys::DROP,
+    bulks::INSERT,
+    bulks::END,
+    bulks::HAS_OLD,
+    bulks::DROP,
     audit::INSERT,
     audit::LIST,
 ];
@@ -95,9 +99,12 @@ fn database() -> Connection {
 #[test]
 fn no_statement_scans_or_sorts() {
     let conn = database();
-    for sql in STATEMENTS.iter().chain(&run_drop::DROP_ROWS) {
-        // The whole of the one is what a start loads, of the other what was just found.
+    let bulks = [bulks::loading(), bulks::unfinished_first()];
+    let bulks = bulks.iter().map(String::as_str);
+    for sql in STATEMENTS.iter().chain(&run_drop::DROP_ROWS).copied().chain(bulks) {
+        // The whole of two is what a start loads, of the third what was just found.
         let plan = plan(&conn, sql).replace("SCAN runs USING INDEX runs_unfinished", "");
+        let plan = plan.replace("SCAN bulks USING INDEX bulks_unfinished", "");
         let plan = plan.replace("SCAN below", "");
         assert!(!plan.contains("SCAN "), "{sql}: {plan}");
         assert!(!plan.contains("TEMP B-TREE"), "{sql}: {plan}");
@@ -113,6 +120,8 @@ fn what_is_looked_for_by_its_end_is_sought_there() {
         (run_drop::EXPIRED, "USING INDEX runs_by_age (created_at<?)"),
         (idempotency_keys::HAS_OLD, "USING INDEX idempotency_keys_free (created_at<?)"),
         (idempotency_keys::DROP, "USING INDEX idempotency_keys_free (created_at<?)"),
+        (bulks::HAS_OLD, "INDEX bulks_finished (finished_at<?)"),
+        (bulks::DROP, "INDEX bulks_finished (finished_at<?)"),
         (idempotency_keys::LET_GO, "USING INDEX idempotency_keys_by_run (run=?)"),
         (versions::LIST, "(workflow=? AND number<?)"),
         (tasks::ABOVE, "USING PRIMARY KEY (run=? AND no>?)"),

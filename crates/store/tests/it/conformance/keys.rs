@@ -2,7 +2,7 @@
 
 use super::begin::{accept, begin, key};
 use crate::asking::{ask, commit};
-use crate::rows::{head, idempotency_key, key_row, progress, run_id};
+use crate::rows::{bulk_id, head, idempotency_key, key_row, progress, run_id};
 use mainspring_core::kernel::record::{IdempotencyKey, KeyAnswer};
 use mainspring_core::kernel::row::RunStatus;
 use mainspring_core::time::Timestamp;
@@ -24,9 +24,10 @@ pub fn the_first_answer_under_a_key_stands(store: &dyn Store) {
     let answers = [
         KeyAnswer::Run(run_id(1)),
         KeyAnswer::Version { number: 3, is_new: true },
+        KeyAnswer::Bulk(bulk_id(4)),
         KeyAnswer::Done,
     ];
-    for (name, answer) in ["a", "b", "c"].into_iter().zip(answers) {
+    for (name, answer) in ["a", "b", "c", "d"].into_iter().zip(answers) {
         use_key(store, fence, name, answer.clone(), 7);
         use_key(store, fence, name, KeyAnswer::Run(run_id(9)), 8);
         let expected = key_row(name, answer, 7);

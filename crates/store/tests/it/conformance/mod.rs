@@ -14,6 +14,7 @@ mod dropping;
 mod keys;
 mod audit;
 mod tokens;
+mod bulks;
 mod waits;
 mod limits;
 mod odd_text;

@@ -1,7 +1,7 @@
 //! Every case, on every store.
 
 use super::{
-    audit, cache, changes, dropping, groups, history, keys, limits, lists, lives, odd_text,
+    audit, bulks, cache, changes, dropping, groups, history, keys, limits, lists, lives, odd_text,
     rows_kept, tokens, waits, whole, workflows,
 };
 use mainspring_store::{Memory, Postgres, Sqlite};
@@ -101,6 +101,10 @@ suite! {
     audit::what_was_refused_leaves_no_record,
     tokens::tokens_are_read_as_they_were_written,
     tokens::a_token_goes_with_its_sessions,
+    bulks::orders_are_read_as_they_were_written,
+    bulks::those_at_work_are_listed_oldest_first,
+    bulks::the_first_word_on_an_end_stands,
+    bulks::old_ones_that_are_over_are_dropped,
     limits::the_last_word_on_a_limit_stands,
     limits::what_rates_count_is_read_as_it_was_written,
     odd_text::strings_are_read_as_they_were_written,

@@ -151,6 +151,12 @@ fn is_heard(run: &StoredRun, model: &Model, command: &Command, at: Timestamp) ->
     same.any(|row| row.at == at && row.number <= run.progress.signals)
 }
 
+/// What ends its group in the same commit lifts the hold of an instance.
+fn is_closing(run: &StoredRun, task: TaskRef) -> bool {
+    let group = row_of(&run.tasks, TaskRef::plain(task.no)).and_then(|row| row.group.as_ref());
+    task.index.is_some() && group.is_some_and(|group| group.closed.is_some())
+}
+
 fn is_task_reflected(run: &StoredRun, verb: Verb, task: TaskRef) -> bool {
     let Some(row) = row_of(&run.tasks, task) else {
         // Its group has gone back, and it with it.
@@ -158,7 +164,7 @@ fn is_task_reflected(run: &StoredRun, verb: Verb, task: TaskRef) -> bool {
     };
     let closed = row.group.as_ref().and_then(|group| group.closed);
     match verb {
-        Verb::Pause => row.hold.is_some() || row.fact.is_settled(),
+        Verb::Pause => row.hold.is_some() || row.fact.is_settled() || is_closing(run, task),
         Verb::Resume => row.hold.is_none(),
         Verb::Cancel => {
             let stops =

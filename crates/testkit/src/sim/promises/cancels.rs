@@ -48,7 +48,10 @@ fn check_below(turn: &Turn<'_>) -> Check {
         .filter(|task| !turn.row_before(*task).is_some_and(is_cancelled))
         .map(|task| task.no)
         .collect();
-    if named.is_empty() || turn.orders.len() > named.len() {
+    // Tasks that were added in the same commit may have come after the order.
+    let before = turn.before.map(|past| past.progress.additions);
+    let has_grown = before != Some(turn.after.progress.additions);
+    if named.is_empty() || has_grown || turn.orders.len() > named.len() {
         return Ok(());
     }
     for (position, task) in turn.definition.tasks.iter().enumerate() {

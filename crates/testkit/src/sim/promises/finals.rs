@@ -26,8 +26,10 @@ pub fn check(turn: &Turn<'_>) -> Check {
                 check_end(turn, row, (finalizer, finalize))?;
             }
             (Some(_), None) => return Err(broken(turn, row, "has a finalizer that nobody wrote")),
-            (None, _) => {
-                let is_done = row.fact == Fact::WorkerDone;
+            (None, finalize) => {
+                let end = row.attempt.as_ref().and_then(|attempt| attempt.end.as_ref());
+                let is_passed = row.fact == Fact::Success && end == Some(&AttemptEnd::Success);
+                let is_done = row.fact == Fact::WorkerDone || is_passed && finalize.is_some();
                 ensure(turn, row, !is_done, "is done and nothing lands it")?;
             }
         }

@@ -54,6 +54,11 @@ fn check_rows(turn: &Turn<'_>, no: TaskNo, instances: &[&TaskRow]) -> Check {
     Promise::Group.ensure(said == counted && numbered, || {
         format!("{}: {group:?}, rows say {counted:?}, {most} attempts", turn.name(no))
     })?;
+    let started = instances.iter().find(|row| row.ever_started);
+    let is_known = turn.reading.row(no).is_some_and(|row| row.ever_started);
+    Promise::EverStarted.ensure(started.is_none() || is_known, || {
+        format!("{} has not started, and an instance of it has", turn.name(no))
+    })?;
     let open = turn.reading.fact(no) != Fact::None || instances.is_empty();
     Promise::Group.ensure(open, || format!("{} is not open and has instances", turn.name(no)))
 }

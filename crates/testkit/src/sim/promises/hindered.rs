@@ -9,7 +9,7 @@ use crate::sim::tally::Tally;
 use mainspring_core::error::ErrorClass;
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::finalizer::Finalizer;
-use mainspring_core::kernel::row::{Attempt, AttemptEnd, TaskRow};
+use mainspring_core::kernel::row::{Attempt, AttemptEnd, Stopping, TaskRow};
 use mainspring_core::spec::definition::Finalize;
 use mainspring_core::time::Span;
 
@@ -68,6 +68,10 @@ fn check_wait(turn: &Turn<'_>, row: &TaskRow, finalizer: &Finalizer) -> Check {
     ensure(turn, row, told, "was hindered, and that is called something else")
 }
 
+fn is_late(row: &TaskRow) -> bool {
+    matches!(row.stopping, Some(Stopping::Timeout | Stopping::StartTimeout))
+}
+
 fn is_cancelled(attempt: &Attempt) -> bool {
     attempt.end == Some(AttemptEnd::Cancelled)
 }
@@ -87,7 +91,9 @@ fn check_ends(turn: &Turn<'_>, row: &TaskRow, finalize: &Finalize) -> Check {
                     ErrorClass::StartTimeout => Some(ended.dispatched_at + finalize.start_timeout),
                     _ => None,
                 };
-                due.is_some_and(|due| due <= turn.now)
+                // The clock may have gone back since: then the row knows that its time was up.
+                let was_late = turn.row_before(row.task).is_some_and(is_late);
+                was_late || due.is_some_and(|due| due <= turn.now)
             }
             _ => true,
         };

@@ -74,6 +74,11 @@ fn check_alive(child: &StoredRun, parent: &Parent, above: &StoredRun) -> Check {
     Promise::Handed.ensure(!held || status != RunStatus::Running, || {
         format!("run {} runs under a hold", child.head.key.0)
     })?;
+    let hold = child.progress.hold.as_ref();
+    let by_parent = hold.is_some_and(|hold| hold.by == parent.word());
+    Promise::Handed.ensure(held || !by_parent, || {
+        format!("run {} is held by its parent, which is not", child.head.key.0)
+    })?;
     let stopping = row.and_then(|row| row.stopping);
     Promise::Handed.ensure(stopping.is_none() || status == RunStatus::Cancelling, || {
         format!("run {} is {status:?} and should be stopped", child.head.key.0)

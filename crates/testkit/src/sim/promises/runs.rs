@@ -7,7 +7,7 @@ use crate::sim::promises::record::Turn;
 use crate::sim::tally::Tally;
 use mainspring_core::ids::TaskNo;
 use mainspring_core::kernel::fact::Fact;
-use mainspring_core::kernel::row::{CancelCause, Counts, RunStatus, TaskRow};
+use mainspring_core::kernel::row::{CancelCause, Counts, Hold, RunStatus, TaskRow};
 use mainspring_core::kernel::rows::Rows;
 use mainspring_core::plan::dag::graph::Graph;
 use mainspring_core::plan::dag::plan::Shape;
@@ -29,10 +29,13 @@ pub fn check(turn: &Turn<'_>, tally: &mut Tally) -> Check {
 }
 
 /// Whether the parent's hold is this run's: that it is one is looked at there.
-fn is_held_from_above(turn: &Turn<'_>) -> bool {
-    let held = turn.after.progress.hold.as_ref();
+pub fn is_held_from_above(turn: &Turn<'_>) -> bool {
+    is_of_parent(turn, turn.after.progress.hold.as_ref())
+}
+
+fn is_of_parent(turn: &Turn<'_>, hold: Option<&Hold>) -> bool {
     let parent = turn.after.head.parent.as_deref();
-    held.zip(parent).is_some_and(|(hold, parent)| hold.by == parent.word())
+    hold.zip(parent).is_some_and(|(hold, parent)| hold.by == parent.word())
 }
 
 /// One batch may hold several arrows; each needs its reason.
@@ -42,7 +45,9 @@ fn check_arrow(turn: &Turn<'_>) -> Check {
     let new = if after == Pending { Pending } else { Running };
     let before = turn.before.map_or(new, |past| past.progress.status);
     let timed_out = turn.after.progress.cancel == Some(CancelCause::RunTimeout);
-    let resumed = turn.run_was_asked(Verb::Resume);
+    // The parent's hold also ends with a cancel or a timeout of the parent.
+    let was_held = is_of_parent(turn, turn.before.and_then(|past| past.progress.hold.as_ref()));
+    let resumed = turn.run_was_asked(Verb::Resume) || was_held;
     let cancelled = turn.run_cancel_was_asked();
     let checkpoint = checkpoints::is_held(turn) || is_held_from_above(turn);
     let holds = before == after

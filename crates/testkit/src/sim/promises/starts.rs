@@ -4,6 +4,7 @@ use crate::sim::oracle::Met;
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::checkpoints;
 use crate::sim::promises::record::Turn;
+use crate::sim::promises::runs::is_held_from_above;
 use mainspring_core::ids::TaskRef;
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{RunStatus, TaskRow};
@@ -21,12 +22,14 @@ pub fn check(turn: &Turn<'_>) -> Check {
     Ok(())
 }
 
-/// What is parked is so as soon as it is known for what: an order or a checkpoint in the same commit
-/// may have come after that.
+/// What is parked is so as soon as it is known for what: an order, a checkpoint or a hold of the
+/// parent in the same commit may have come after that.
 fn check_parked(turn: &Turn<'_>, row: &TaskRow) -> Check {
     // And its wait may be over, and its run with it.
     let is_over = row.fact != Fact::Waiting;
-    let was_paused = checkpoints::is_held(turn);
+    let before = turn.before.map(|past| past.progress.status);
+    let by_parent = before != Some(RunStatus::Paused) && is_held_from_above(turn);
+    let was_paused = checkpoints::is_held(turn) || by_parent;
     if is_over || was_paused || !turn.orders.is_empty() || turn.after.progress.cancel.is_some() {
         return Ok(());
     }
