@@ -2,7 +2,7 @@
 //! attempt that needs nothing else is rendered where it is; any other goes to the desk.
 
 use crate::keeping::Keeping;
-use mainspring_core::evaluate::{Outputs, OutputsError};
+use mainspring_core::evaluate::{InstanceOutput, Outputs, OutputsError};
 use mainspring_core::ids::{RunId, RunKey, TaskNo};
 use mainspring_core::json::Json;
 use mainspring_core::output::{BlobRef, Output};
@@ -52,7 +52,7 @@ impl Outputs for AtHand<'_> {
         self.lack()
     }
 
-    fn instances(&self, _: RunKey, _: TaskNo, _: u32) -> Result<Vec<(u32, Output)>, OutputsError> {
+    fn instances(&self, _: RunKey, _: TaskNo, _: u32) -> Result<Vec<InstanceOutput>, OutputsError> {
         self.lack()
     }
 

@@ -14,7 +14,7 @@ use crate::logs::LogPlaces;
 use crate::prefetch;
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
-use mainspring_core::evaluate::{Outputs, OutputsError};
+use mainspring_core::evaluate::{InstanceOutput, Outputs, OutputsError};
 use mainspring_core::ids::{RunId, RunKey, TaskNo};
 use mainspring_core::json::Json;
 use mainspring_core::limits::OUTPUT_BYTES_MAX;
@@ -304,7 +304,7 @@ impl Outputs for Keeping {
         run: RunKey,
         task: TaskNo,
         from: u32,
-    ) -> Result<Vec<(u32, Output)>, OutputsError> {
+    ) -> Result<Vec<InstanceOutput>, OutputsError> {
         let page = self.runtime.block_on(self.store.outputs(run, task, from, PAGE));
         page.map_err(|error| OutputsError::Unreachable(error.to_string()))
     }

@@ -1,5 +1,6 @@
 //! What every store does, in terms of batches.
 
+use mainspring_core::evaluate::InstanceOutput;
 use mainspring_core::ids::{AttemptId, BulkId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
 use mainspring_core::kernel::bulk::BulkRow;
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
@@ -11,7 +12,6 @@ use mainspring_core::kernel::row::{
     AdditionRow, AttemptRow, Log, RunHead, RunProgress, RunStatus, TaskRow, VersionRow, WorkflowRow,
 };
 use mainspring_core::kernel::wait::{ApprovalPlace, SignalRow};
-use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use mainspring_core::world::input::Forgotten;
@@ -218,15 +218,15 @@ pub trait Store: Send + Sync + 'static {
 
     fn instance(&self, run: RunKey, no: TaskNo, index: u32) -> Reading<'_, Option<TaskRow>>;
 
-    /// Outputs of those instances that have one, with their indexes and in their order. A page may
-    /// be shorter than asked for, when much is in it: only an empty one is the last.
+    /// Outputs of those instances that have one, in the order of their indexes, those that failed to
+    /// land among them. A page may be shorter than asked for, when much is in it: only an empty one is the last.
     fn outputs(
         &self,
         run: RunKey,
         no: TaskNo,
         from: u32,
         limit: usize,
-    ) -> Reading<'_, Vec<(u32, Output)>>;
+    ) -> Reading<'_, Vec<InstanceOutput>>;
 
     /// A success that may be taken instead of running, whether or not its time is up.
     fn cached(&self, key: &CacheKey) -> Reading<'_, Option<CacheRow>>;

@@ -9,6 +9,7 @@ const ASK: &str = "crates/core/src/world/ask.rs";
 const BACK: &str = "crates/core/src/plan/dag/back.rs";
 const BELOW: &str = "crates/core/src/plan/dag/below.rs";
 const COUNT: &str = "crates/core/src/kernel/group.rs";
+const FAN: &str = "crates/core/src/evaluate/fan.rs";
 const GROUP: &str = "crates/core/src/world/group.rs";
 const INSTANCES: &str = "crates/core/src/world/instances.rs";
 const LAUNCH: &str = "crates/core/src/launch.rs";
@@ -39,7 +40,7 @@ pub const MUTANTS: &[Mutant] = &[
         "{
             let mut page = desk.outputs.instances(desk.around.key, no, next)?;
             if let [first, .., last] = &mut page[..] {
-                std::mem::swap(&mut first.1, &mut last.1);
+                std::mem::swap(&mut first.output, &mut last.output);
             }
             page
         }",
@@ -142,6 +143,10 @@ pub const MUTANTS: &[Mutant] = &[
     mutant("items-forgotten", "an instance is told its item after a reload too", LAUNCH, (
         "self.lacks_items()",
         "false",
+    )),
+    mutant("items-of-the-landed", "what is made of work that was done stays so when it fails to land", FAN, (
+        "upstream.and_then(|upstream| upstream.work.as_ref())",
+        "upstream.and_then(|upstream| upstream.work.as_ref().filter(|_| false))",
     )),
     mutant("wrong-item", "instances of one item are next to each other", QUESTION, (
         "items.get(self.index as usize / times.max(1))",

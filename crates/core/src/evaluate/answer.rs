@@ -31,7 +31,7 @@ pub fn work_out(question: &Question, outputs: &dyn Outputs) -> Result<Answer, Ou
             });
             desk.instances(*task, instances, kin)
         }
-        Asked::List { task, count } | Asked::Work { task, count } => list(&desk, *task, *count),
+        Asked::List { task, count } | Asked::Work { task, count } => list(&desk, (*task, *count)),
         Asked::RunOutput => desk.run_output(),
     };
     match answer {

@@ -52,7 +52,7 @@ impl Desk<'_> {
         self.value(found.and_then(|upstream| upstream.output.as_ref()))
     }
 
-    fn value(&self, output: Option<&Output>) -> Result<Option<Json>, OutputsError> {
+    pub fn value(&self, output: Option<&Output>) -> Result<Option<Json>, OutputsError> {
         match output {
             None => Ok(None),
             Some(Output::Inline(json)) => Ok(Some(json.clone())),

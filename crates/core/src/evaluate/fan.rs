@@ -1,7 +1,8 @@
 //! How many instances a fan-out has, and of what.
 
 use super::desk::{Desk, Stop};
-use super::question::Answer;
+use super::list::{Of, composed};
+use super::question::{Answer, WorkDone};
 use crate::expr::{Missing, Step, seek, what};
 use crate::ids::TaskNo;
 use crate::items::Items;
@@ -83,7 +84,7 @@ const EXACT_MAX: f64 = (1_u64 << 53) as f64;
 
 /// The value at a place in a task's output.
 fn at(desk: &Desk<'_>, path: &Path) -> Result<Json, Stop> {
-    let Some(output) = desk.value_of(path.task)? else {
+    let Some(output) = made_of(desk, path.task)? else {
         let message = format!("`{}` cannot be read: the task put out nothing", written(desk, path));
         return Err(Stop::logic(message));
     };
@@ -99,6 +100,17 @@ fn at(desk: &Desk<'_>, path: &Path) -> Result<Json, Stop> {
             let why = why.told(&into, &steps[taken]);
             Err(Stop::logic(format!("`{}` cannot be read: {why}", written(desk, path))))
         }
+    }
+}
+
+/// What a fan-out is made of must be the same after a restart. Work that had not landed when it
+/// opened may have failed to since.
+fn made_of(desk: &Desk<'_>, no: TaskNo) -> Result<Option<Json>, Stop> {
+    let upstream = desk.around.upstream.iter().find(|upstream| upstream.no == no);
+    match upstream.and_then(|upstream| upstream.work.as_ref()) {
+        None => Ok(desk.value_of(no)?),
+        Some(WorkDone::Output(output)) => Ok(desk.value(output.as_ref())?),
+        Some(WorkDone::List { count }) => composed(desk, (no, *count), Of::Worked).map(Some),
     }
 }
 

@@ -1,14 +1,31 @@
 //! Fan-in: the outputs of a group's instances as one list, in index order, null where one has
-//! none.
+//! none. One that has failed to land has none, but for those that are made of its work.
 
 use super::desk::{Desk, Stop};
+use super::outputs::InstanceOutput;
 use super::question::Answer;
 use crate::ids::TaskNo;
 use crate::json::{Json, depth};
+use crate::kernel::fact::Fact;
 use crate::limits::{DOCUMENT_DEPTH_MAX, OUTPUT_BYTES_MAX};
 use crate::output::Output;
 
-pub(super) fn list(desk: &Desk<'_>, no: TaskNo, count: u32) -> Result<Answer, Stop> {
+/// Whose outputs are in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    /// Of instances that have not failed and were not cancelled.
+    Standing,
+    /// Of all that have done their work, whatever became of it.
+    Worked,
+}
+
+pub(super) fn list(desk: &Desk<'_>, group: (TaskNo, u32)) -> Result<Answer, Stop> {
+    let list = composed(desk, group, Of::Standing)?;
+    Ok(Answer::Value(desk.outputs.keep(desk.around.run, list)?))
+}
+
+pub(super) fn composed(desk: &Desk<'_>, (no, count): (TaskNo, u32), of: Of) -> Result<Json, Stop> {
+    let is_in = |fact| of == Of::Worked || !matches!(fact, Fact::Failed | Fact::Cancelled);
     let mut text = String::from("[");
     let mut next = 0;
     loop {
@@ -16,9 +33,12 @@ pub(super) fn list(desk: &Desk<'_>, no: TaskNo, count: u32) -> Result<Answer, St
         if page.is_empty() {
             break;
         }
-        for (index, output) in page {
+        for InstanceOutput { index, fact, output } in page {
             nulls(&mut text, index.saturating_sub(next));
-            add(desk, &mut text, &output)?;
+            match is_in(fact) {
+                true => add(desk, &mut text, &output)?,
+                false => nulls(&mut text, 1),
+            }
             next = index + 1;
         }
     }
@@ -34,7 +54,7 @@ pub(super) fn list(desk: &Desk<'_>, no: TaskNo, count: u32) -> Result<Answer, St
             DOCUMENT_DEPTH_MAX - 1
         )));
     }
-    Ok(Answer::Value(desk.outputs.keep(desk.around.run, Json::composed(text))?))
+    Ok(Json::composed(text))
 }
 
 fn add(desk: &Desk<'_>, text: &mut String, output: &Output) -> Result<(), Stop> {

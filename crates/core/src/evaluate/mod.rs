@@ -22,9 +22,10 @@ pub use answer::work_out;
 pub(crate) use child::unknown_workflow;
 pub(crate) use desk::{Desk, Stop, scope};
 pub use group_key::{BadKey, group_key};
-pub use outputs::{Outputs, OutputsError};
+pub use outputs::{InstanceOutput, Outputs, OutputsError};
 pub use question::{
-    Answer, Asked, Begin, Instance, KnownChild, Parking, Question, Surroundings, Upstream, error_of,
+    Answer, Asked, Begin, Instance, KnownChild, Parking, Question, Surroundings, Upstream,
+    WorkDone, error_of,
 };
 
 #[cfg(test)]

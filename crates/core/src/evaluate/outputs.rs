@@ -2,6 +2,7 @@
 
 use crate::ids::{RunId, RunKey, TaskNo};
 use crate::json::Json;
+use crate::kernel::fact::Fact;
 use crate::output::{BlobRef, Output};
 use crate::world::input::Prefetched;
 use std::sync::Arc;
@@ -27,10 +28,19 @@ pub trait Outputs {
         run: RunKey,
         task: TaskNo,
         from: u32,
-    ) -> Result<Vec<(u32, Output)>, OutputsError>;
+    ) -> Result<Vec<InstanceOutput>, OutputsError>;
 
     /// A workflow, and the version of it that is named, as far as they are stored.
     fn workflow(&self, name: &Arc<str>, version: Option<u32>) -> Result<Prefetched, OutputsError>;
+}
+
+/// What the work of one instance put out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstanceOutput {
+    pub index: u32,
+    /// What became of it: work that was done may have failed to land.
+    pub fact: Fact,
+    pub output: Output,
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -33,6 +33,19 @@ pub struct Upstream {
     pub output: Option<Output>,
     /// By which it succeeded; none for a group.
     pub attempt: Option<AttemptId>,
+    /// What a fan-out is made of that does not wait until it has landed: other than `output`, this
+    /// stays whatever becomes of it.
+    pub work: Option<WorkDone>,
+}
+
+/// What work put out, landed or not.
+#[derive(Clone, Debug)]
+pub enum WorkDone {
+    Output(Option<Output>),
+    /// As the rows of so many instances have it.
+    List {
+        count: u32,
+    },
 }
 
 /// Which instance of its group something is for.

@@ -142,14 +142,15 @@ impl Run {
                 direct.chain(task.reads.iter().copied()).collect()
             }
         };
-        let upstream = |no| {
-            let row = self.rows.get(no);
+        let upstream = |above| {
+            let row = self.rows.get(above);
             let done = row.filter(|row| matches!(row.fact, Fact::Success | Fact::WorkerDone));
             Upstream {
-                no,
-                word: self.word(no, now),
+                no: above,
+                word: self.word(above, now),
                 output: row.and_then(|row| row.readable_output().cloned()),
                 attempt: done.and_then(|row| Some(row.attempt.as_ref()?.id)),
+                work: no.and_then(|no| self.work_read(no, above)),
             }
         };
         Surroundings {

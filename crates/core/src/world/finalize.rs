@@ -348,6 +348,7 @@ impl Run {
             word: Word::WorkerDone,
             output: row.and_then(|row| row.output.clone()),
             attempt: row.and_then(|row| Some(row.attempt.as_ref()?.id)),
+            work: None,
         });
         Arc::new(around)
     }

@@ -6,13 +6,17 @@
 //!                                            │
 //!  one fails, is cancelled or goes back ─► not any more ─► asked for again, if still done
 //! ```
+//!
+//! Whoever goes on so is made of the work itself: an instance that fails to land later is null in
+//! the list that the group puts out, and keeps its place in that of the work.
 
-use crate::evaluate::{Answer, Asked};
+use crate::evaluate::{Answer, Asked, WorkDone};
 use crate::ids::{RunKey, TaskNo, TaskRef};
 use crate::kernel::fact::Fact;
 use crate::kernel::group::Group;
 use crate::kernel::row::TaskRow;
 use crate::output::Output;
+use crate::plan::dag::unlanded::may_precede_landing;
 use crate::spec::definition::When;
 use crate::time::Timestamp;
 use crate::world::run::{About, Run};
@@ -77,6 +81,28 @@ impl Run {
         }
         self.rows.entry(no).forget_work();
         self.asked.remove(&About::Work(no));
+    }
+
+    /// What a fan-out reads of a task above it, where it need not have landed.
+    pub fn work_read(&self, reader: TaskNo, no: TaskNo) -> Option<WorkDone> {
+        let definition = &self.blueprint.definition;
+        let fan_out = definition.task(reader).fan_out.as_ref()?;
+        if !fan_out.reads().any(|read| read == no) || !may_precede_landing(definition, reader, no) {
+            return None;
+        }
+        let row = self.rows.get(no);
+        let group = row.and_then(|row| row.group.as_ref()).filter(|group| !group.copied);
+        let output = row.and_then(|row| row.output.clone());
+        // None of it has failed to land: the list is that of the work.
+        let is_whole = |group: &Group| group.failed + group.cancelled == 0 && output.is_some();
+        Some(match group {
+            Some(group) if is_whole(group) => WorkDone::Output(output),
+            Some(group) if group.settled() + group.worker_done == group.count => {
+                WorkDone::List { count: group.count }
+            }
+            Some(_) => WorkDone::Output(None),
+            None => WorkDone::Output(output),
+        })
     }
 
     /// A fan-out that is open and made of what this group put out before it had landed.

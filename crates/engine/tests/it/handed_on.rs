@@ -7,6 +7,7 @@ use mainspring_core::error::{ErrorClass, TaskError};
 use mainspring_core::ids::RunId;
 use mainspring_core::json::Json;
 use mainspring_core::kernel::row::RunStatus;
+use mainspring_core::time::Span;
 use mainspring_core::work::{ArtifactOut, Outcome};
 use mainspring_store::{Blobs as _, Store as _};
 
@@ -81,6 +82,31 @@ async fn a_cached_success_that_lacks_a_file_is_none() {
         rig.until(run, RunStatus::Success).await;
         rig.engine.shut_down();
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cached_success_whose_time_is_up_is_none() {
+    let rig = Rig::new().await;
+    let task = |ttl: &str| format!("{{a: {{run: x, cache: {{key: k, ttl: {ttl}}}}}}}");
+    let first = rig.start(&task("1ms")).await;
+    rig.hand.wait_for("start a");
+    rig.hand.succeed("a");
+    rig.until(first, RunStatus::Success).await;
+    let stored = rig.store.run(first).await.expect("readable").expect("stored");
+    let over = stored.progress.finished_at.expect("it is over") + Span::from_ms(1);
+    while mainspring_engine::clock::wall() <= over {
+        tokio::task::yield_now().await;
+    }
+    // How long it counts is said when it is made, not when it is asked for.
+    let second = rig.start(&task("1h")).await;
+    rig.hand.wait_for("start a");
+    rig.hand.succeed("a");
+    rig.until(second, RunStatus::Success).await;
+    assert_eq!(rig.hand.starts_of_each_attempt().len(), 2);
+    let third = rig.start(&task("1ms")).await;
+    rig.until(third, RunStatus::Success).await;
+    assert_eq!(rig.hand.starts_of_each_attempt().len(), 2, "this one counts");
+    rig.engine.shut_down();
 }
 
 /// The workflow was changed since: what counts is what it asks for now.

@@ -3,11 +3,10 @@
 use super::model::Model;
 use crate::contract::InstancesQuery;
 use crate::groups::{OUTPUTS_PAGE_BYTES, loaded};
+use mainspring_core::evaluate::InstanceOutput;
 use mainspring_core::ids::{RunKey, TaskNo, TaskRef};
-use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::finalizer::Step;
 use mainspring_core::kernel::row::{AttemptEnd, AttemptRow, TaskRow};
-use mainspring_core::output::Output;
 use std::collections::BTreeMap;
 
 impl Model {
@@ -43,15 +42,15 @@ impl Model {
         self.tasks.get(&run)?.get(&TaskRef { no, index: Some(index) }).cloned()
     }
 
-    pub fn outputs(&self, run: RunKey, no: TaskNo, from: u32, limit: usize) -> Vec<(u32, Output)> {
-        let rows = self.instances_from(run, no, from);
-        let is_readable = |row: &&TaskRow| !matches!(row.fact, Fact::Failed | Fact::Cancelled);
-        let outputs =
-            rows.filter(is_readable).filter_map(|row| Some((row.task.index?, row.output.clone()?)));
+    pub fn outputs(&self, run: RunKey, no: TaskNo, from: u32, limit: usize) -> Vec<InstanceOutput> {
+        let outputs = self.instances_from(run, no, from).filter_map(|row| {
+            let (index, output) = (row.task.index?, row.output.clone()?);
+            Some(InstanceOutput { index, fact: row.fact, output })
+        });
         let mut bytes = 0;
-        let has_room = |(_, output): &(u32, Output)| {
+        let has_room = |found: &InstanceOutput| {
             let before = bytes;
-            bytes += output.to_text().len();
+            bytes += found.output.to_text().len();
             before < OUTPUTS_PAGE_BYTES
         };
         outputs.take(limit).take_while(has_room).collect()

@@ -13,6 +13,7 @@ use crate::contract::{
     RunsQuery, Store, StoredApproval, StoredLimits, StoredRun, VersionsQuery,
 };
 use crate::thread::Thread;
+use mainspring_core::evaluate::InstanceOutput;
 use mainspring_core::ids::{AttemptId, BulkId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
 use mainspring_core::kernel::bulk::BulkRow;
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
@@ -21,7 +22,6 @@ use mainspring_core::kernel::row::{
     AdditionRow, AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
 };
 use mainspring_core::kernel::wait::{ApprovalPlace, SignalRow};
-use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use std::future::ready;
@@ -151,7 +151,7 @@ impl Store for Memory {
         no: TaskNo,
         from: u32,
         limit: usize,
-    ) -> Reading<'_, Vec<(u32, Output)>> {
+    ) -> Reading<'_, Vec<InstanceOutput>> {
         answer(self.model().outputs(run, no, from, limit))
     }
 

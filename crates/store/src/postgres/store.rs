@@ -19,6 +19,7 @@ use crate::contract::{
 };
 use crate::job::{Batch, Job};
 use crate::promise::Promise;
+use mainspring_core::evaluate::InstanceOutput;
 use mainspring_core::ids::{AttemptId, BulkId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
 use mainspring_core::kernel::bulk::BulkRow;
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
@@ -27,7 +28,6 @@ use mainspring_core::kernel::row::{
     AdditionRow, AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
 };
 use mainspring_core::kernel::wait::{ApprovalPlace, SignalRow};
-use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use std::panic::resume_unwind;
@@ -188,7 +188,7 @@ impl Store for Postgres {
         no: TaskNo,
         from: u32,
         limit: usize,
-    ) -> Reading<'_, Vec<(u32, Output)>> {
+    ) -> Reading<'_, Vec<InstanceOutput>> {
         let page = (from, limit);
         self.readers.ask(async move |session| instances::outputs(session, (run, no), page).await)
     }

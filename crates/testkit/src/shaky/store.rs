@@ -1,6 +1,7 @@
 //! The store: a model in memory behind faults.
 
 use super::ShakyBlobs;
+use mainspring_core::evaluate::InstanceOutput;
 use mainspring_core::ids::{AttemptId, BulkId, RunId, RunKey, SchedulerId, TaskNo, TaskRef};
 use mainspring_core::kernel::bulk::BulkRow;
 use mainspring_core::kernel::cache::{CacheKey, CacheRow};
@@ -9,7 +10,6 @@ use mainspring_core::kernel::row::{
     AdditionRow, AttemptRow, Log, RunHead, RunProgress, TaskRow, VersionRow, WorkflowRow,
 };
 use mainspring_core::kernel::wait::{ApprovalPlace, SignalRow};
-use mainspring_core::output::Output;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use mainspring_engine::logs::LogPlaces;
@@ -228,7 +228,7 @@ impl Store for Shaky {
         no: TaskNo,
         from: u32,
         limit: usize,
-    ) -> Reading<'_, Vec<(u32, Output)>> {
+    ) -> Reading<'_, Vec<InstanceOutput>> {
         self.read(self.memory.outputs(run, no, from, limit))
     }
 

@@ -4,7 +4,7 @@
 use crate::sim::library::Library;
 use crate::sim::life::find;
 use crate::sim::store::FaultyStore;
-use mainspring_core::evaluate::{Outputs, OutputsError};
+use mainspring_core::evaluate::{InstanceOutput, Outputs, OutputsError};
 use mainspring_core::ids::{RunId, RunKey, TaskNo};
 use mainspring_core::json::Json;
 use mainspring_core::limits::BATCH_BYTES_MAX;
@@ -119,7 +119,7 @@ impl Outputs for Shelf<'_> {
         run: RunKey,
         task: TaskNo,
         from: u32,
-    ) -> Result<Vec<(u32, Output)>, OutputsError> {
+    ) -> Result<Vec<InstanceOutput>, OutputsError> {
         self.reach()?;
         Ok(self.store.model.outputs(run, task, from, PAGE))
     }

@@ -1,8 +1,8 @@
 //! A workflow, how its tasks stand, and what they put out.
 
 use super::super::{
-    Answer, Asked, Begin, Instance, Outputs, OutputsError, Parking, Question, Surroundings,
-    Upstream, work_out,
+    Answer, Asked, Begin, Instance, InstanceOutput, Outputs, OutputsError, Parking, Question,
+    Surroundings, Upstream, work_out,
 };
 use crate::ids::{AttemptId, RunId, RunKey, TaskNo, TaskRef, Ticket};
 use crate::items::Items;
@@ -68,6 +68,7 @@ impl Stage {
             word: *word,
             output: output.clone(),
             attempt: None,
+            work: None,
         };
         Arc::new(Surroundings {
             run: RunId::from_bytes([1; 16]),
@@ -196,7 +197,7 @@ impl Outputs for Store {
         Ok(Prefetched { workflow: known, version, ..Prefetched::default() })
     }
 
-    fn instances(&self, _: RunKey, _: TaskNo, _: u32) -> Result<Vec<(u32, Output)>, OutputsError> {
+    fn instances(&self, _: RunKey, _: TaskNo, _: u32) -> Result<Vec<InstanceOutput>, OutputsError> {
         Ok(Vec::new())
     }
 }

@@ -6,5 +6,6 @@ pub mod edge;
 pub mod plan;
 pub mod outcome;
 pub mod below;
+pub mod unlanded;
 pub mod back;
 pub mod kept;

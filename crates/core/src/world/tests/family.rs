@@ -2,7 +2,7 @@
 //! and executors that do what the script says.
 
 use super::stage::report;
-use crate::evaluate::{self, Outputs, OutputsError};
+use crate::evaluate::{self, InstanceOutput, Outputs, OutputsError};
 use crate::ids::{RunId, RunKey, SchedulerId, TaskNo, TaskRef, Ticket};
 use crate::json::Json;
 use crate::kernel::limit::LimitSetting;
@@ -90,7 +90,7 @@ impl Outputs for Library {
         Ok(Output::Inline(json))
     }
 
-    fn instances(&self, _: RunKey, _: TaskNo, _: u32) -> Result<Vec<(u32, Output)>, OutputsError> {
+    fn instances(&self, _: RunKey, _: TaskNo, _: u32) -> Result<Vec<InstanceOutput>, OutputsError> {
         Ok(Vec::new())
     }
 

@@ -1,12 +1,13 @@
 //! Finalizers: a task's second step, one after another in each queue.
 
 use super::stage::{Stage, check, check_said};
+use crate::ids::{TaskNo, TaskRef};
 use crate::kernel::fact::Fact;
 use crate::kernel::finalizer::Finalizer;
 use crate::kernel::row::TaskRow;
 use crate::world::input::{Input, Reply, SetRate, SetTier};
 
-const NO: crate::ids::TaskNo = crate::ids::TaskNo(0);
+const NO: TaskNo = TaskNo(0);
 
 fn row(stage: &Stage) -> &TaskRow {
     stage.rows.get(NO).expect("a row")
@@ -412,6 +413,45 @@ fn an_instance_that_did_not_land_puts_nothing_into_the_list() {
     let stage = played(sketch, "a/0 ok=0; a/1 ok=1; a/0 fail; a/2 gone");
     assert_eq!(stage.facts("a"), "failed cancelled cancelled");
     assert_eq!(stage.shown(), "failed: a=failed");
+}
+
+/// What `b/1`, the last to start, is told as its item when everything else has happened before.
+fn item_told(sketch: &str, script: &str) -> String {
+    let stage = played(sketch, &format!("{script}; b/0 ok"));
+    let last = TaskRef { no: TaskNo(1), index: Some(1) };
+    let told =
+        stage.told.get(&last).unwrap_or_else(|| panic!("{}: {:?}", stage.shown(), stage.said));
+    told.to_value()["item"].to_string()
+}
+
+#[test]
+fn a_fan_out_that_does_not_wait_for_the_landing_is_made_of_the_work() {
+    let restarts = ["", "; crash; b/0 alive"];
+    for restart in restarts {
+        for end in ["a/0 ok; a/1 fail", "a/0 fail; a/1 fail", "a/0 ok; cancel a/1; a/1 gone"] {
+            for strategy in ["", "ignore"] {
+                let sketch =
+                    format!("a fan=2 {strategy} final=main\nb each=a at_once=1: a/completed");
+                let script = format!("a/0 ok=5; a/1 ok=6; {end}{restart}");
+                assert_eq!(item_told(&sketch, &script), "6", "{sketch}: {script}");
+            }
+        }
+        // The list of a plain task stays as well.
+        let sketch = "a final=main\nb each=a at_once=1: a/completed";
+        assert_eq!(item_told(sketch, &format!("a ok=[5,6]; a fail{restart}")), "6");
+        // Whoever waits for the end, be it behind another task, is made of what has landed.
+        let sketch = "a fan=2 ignore final=main\nb each=a at_once=1: a";
+        let script = format!("a/0 ok=5; a/1 ok=6; a/0 ok; a/1 fail{restart}");
+        assert_eq!(item_told(sketch, &script), "null");
+    }
+}
+
+#[test]
+fn whoever_opens_late_is_made_of_the_work_too() {
+    let sketch = "a fan=2 ignore final=main\nb each=a at_once=1: a/completed, c\nc";
+    assert_eq!(item_told(sketch, "a/0 ok=5; a/1 ok=6; a/0 ok; a/1 fail; c ok"), "6");
+    let sketch = "a fan=2 ignore final=main\nb each=a at_once=1: a/completed, c\nc: a";
+    assert_eq!(item_told(sketch, "a/0 ok=5; a/1 ok=6; a/0 ok; a/1 fail; c ok"), "null");
 }
 
 #[test]

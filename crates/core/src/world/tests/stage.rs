@@ -3,7 +3,7 @@
 //! the owner's.
 
 use crate::error::{ErrorClass, TaskError};
-use crate::evaluate::{self, Outputs, OutputsError};
+use crate::evaluate::{self, InstanceOutput, Outputs, OutputsError};
 use crate::ids::{RunId, RunKey, SchedulerId, TaskNo, TaskRef, Ticket};
 use crate::json::Json;
 use crate::kernel::fact::Fact;
@@ -460,10 +460,13 @@ impl Outputs for Shelf<'_> {
         _: RunKey,
         task: TaskNo,
         from: u32,
-    ) -> Result<Vec<(u32, Output)>, OutputsError> {
+    ) -> Result<Vec<InstanceOutput>, OutputsError> {
         let rows = self.0.values().filter(|row| row.task.no == task);
-        let found = rows.filter_map(|row| Some((row.task.index?, row.readable_output().cloned()?)));
-        Ok(found.filter(|(index, _)| *index >= from).take(2).collect())
+        let found = rows.filter_map(|row| {
+            let (index, output) = (row.task.index?, row.output.clone()?);
+            Some(InstanceOutput { index, fact: row.fact, output })
+        });
+        Ok(found.filter(|found| found.index >= from).take(2).collect())
     }
 }
 

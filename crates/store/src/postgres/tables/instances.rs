@@ -7,9 +7,10 @@ use crate::postgres::cells::Cells;
 use crate::postgres::columns::{Columns, count};
 use crate::postgres::fault::Fault;
 use crate::postgres::session::{Params, Session, Step};
+use mainspring_core::evaluate::InstanceOutput;
 use mainspring_core::ids::{RunKey, TaskNo};
+use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::TaskRow;
-use mainspring_core::output::Output;
 use tokio_postgres::Row;
 
 /// No facts: every one.
@@ -23,12 +24,11 @@ const ONE: &str =
     concat!("select ", columns!(), " from tasks where run = $1 and no = $2 and ix = $3");
 /// Of work that was done and did not land nobody reads what it put out. Sizes are known without the outputs: what the page has no room for is never fetched.
 const OUTPUTS: &str = "
-    select run, no, ix, output from (
+    select run, no, ix, fact, output from (
         select page.*, sum(octet_length(output)) over (order by ix rows unbounded preceding)
                        - octet_length(output) as bytes_before
-        from (select run, no, ix, output from tasks
+        from (select run, no, ix, fact, output from tasks
               where run = $1 and no = $2 and ix >= $3 and output is not null
-                and fact not in ('failed', 'cancelled')
               order by ix limit $4) page) sized
     where bytes_before < $5";
 
@@ -93,7 +93,7 @@ pub(in crate::postgres) async fn outputs(
     session: &Session,
     group: (RunKey, TaskNo),
     (from, rows_max): (u32, usize),
-) -> Result<Vec<(u32, Output)>, Fault> {
+) -> Result<Vec<InstanceOutput>, Fault> {
     let mut params = place(group);
     params.push(Box::new(i64::from(from)));
     params.push(Box::new(count(rows_max)));
@@ -102,7 +102,8 @@ pub(in crate::postgres) async fn outputs(
     let read = |row: &Row| {
         let mut cells = Cells::of(row, "tasks", 3);
         let (_run, _no) = (cells.take::<i64>()?, cells.take::<i64>()?);
-        Ok((cells.number()?, cells.output()?))
+        let (index, fact) = (cells.number()?, cells.word(Fact::from_word)?);
+        Ok(InstanceOutput { index, fact, output: cells.output()? })
     };
     rows.iter().map(read).collect()
 }

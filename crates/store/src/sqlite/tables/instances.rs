@@ -6,10 +6,10 @@ use crate::contract::InstancesQuery;
 use crate::groups::OUTPUTS_PAGE_BYTES;
 use crate::sqlite::cells::{Cells, limit};
 use crate::sqlite::fault::Fault;
+use mainspring_core::evaluate::InstanceOutput;
 use mainspring_core::ids::{RunKey, TaskNo, TaskRef};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::TaskRow;
-use mainspring_core::output::Output;
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// From the cursor back, until as many are found as there are.
@@ -23,9 +23,8 @@ pub(super) const ONE: &str =
     concat!("select ", columns!(), " from tasks where run = ?1 and no = ?2 and ix = ?3");
 /// Of work that was done and did not land nobody reads what it put out.
 pub(super) const OUTPUTS: &str = "
-    select run, no, ix, output from tasks
-    where run = ?1 and no = ?2 and ix >= ?3 and output is not null
-      and fact not in ('failed', 'cancelled') order by ix limit ?4";
+    select run, no, ix, fact, output from tasks
+    where run = ?1 and no = ?2 and ix >= ?3 and output is not null order by ix limit ?4";
 /// Passes over plain tasks only: a group's first instance is beside its own row.
 pub(super) const NEXT_GROUP: &str = "
     select no from tasks where run = ?1 and no > ?2 and ix >= 0 order by no, ix limit 1";
@@ -97,7 +96,7 @@ pub(in crate::sqlite) fn outputs(
     conn: &Connection,
     (run, no): (RunKey, TaskNo),
     (from, rows_max): (u32, usize),
-) -> Result<Vec<(u32, Output)>, Fault> {
+) -> Result<Vec<InstanceOutput>, Fault> {
     let mut statement = conn.prepare_cached(OUTPUTS)?;
     let mut rows = statement.query(params![run.0, no.0, from, limit(rows_max)])?;
     let (mut found, mut bytes) = (Vec::new(), 0);
@@ -106,9 +105,9 @@ pub(in crate::sqlite) fn outputs(
     {
         let mut cells = Cells::of(row, "tasks", 3);
         let (_run, _no) = (cells.take::<i64>()?, cells.take::<i64>()?);
-        let (index, output) = (cells.take()?, cells.output()?);
+        let (index, fact, output) = (cells.take()?, cells.word(Fact::from_word)?, cells.output()?);
         bytes += output.to_text().len();
-        found.push((index, output));
+        found.push(InstanceOutput { index, fact, output });
     }
     Ok(found)
 }

@@ -4,6 +4,7 @@ use super::begin::{accept, begin, key, load};
 use crate::asking::{ask, commit};
 use crate::rows::{attempt, attempt_id, blob, group, instance, json, plain, run_id, task};
 use mainspring_core::error::TaskError;
+use mainspring_core::evaluate::InstanceOutput;
 use mainspring_core::ids::{TaskNo, TaskRef};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::finalizer::Step;
@@ -178,12 +179,22 @@ pub fn instances_are_listed_in_pages(store: &dyn Store) {
     assert_eq!(ask(store.instance(key(2), TaskNo(1), 0)), None);
 }
 
+/// What failed to land among them: whether that counts is not the store's to say.
 pub fn outputs_of_instances_are_read_in_pages(store: &dyn Store) {
     let fence = begin(store);
     accept(store, fence, 1, RunStatus::Running);
-    let small = [(0, json("0")), (2, blob(2)), (3, json("[3]")), (u32::MAX, json("null"))];
-    let mut rows: Vec<TaskRow> =
-        small.iter().map(|(index, output)| done(1, *index, Some(output.clone()))).collect();
+    let told = |index, fact, output| InstanceOutput { index, fact, output };
+    let small = [
+        told(0, Fact::Success, json("0")),
+        told(2, Fact::Failed, blob(2)),
+        told(3, Fact::WorkerDone, json("[3]")),
+        told(u32::MAX, Fact::Cancelled, json("null")),
+    ];
+    let row = |it: &InstanceOutput| TaskRow {
+        fact: it.fact,
+        ..done(1, it.index, Some(it.output.clone()))
+    };
+    let mut rows: Vec<TaskRow> = small.iter().map(row).collect();
     rows.extend([done(1, 1, None), done(0, 0, Some(json("5")))]);
     rows.push(TaskRow { output: Some(json("[0]")), ..group(1, 5, 5) });
     put(store, fence, &rows);
@@ -208,9 +219,9 @@ pub fn a_page_of_large_outputs_is_shorter(store: &dyn Store) {
     let (mut from, mut pages) = (0, Vec::new());
     loop {
         let page = ask(store.outputs(key(1), TaskNo(1), from, 1_000));
-        let Some((last, _)) = page.last() else { break };
-        assert!(page.iter().all(|(_, output)| *output == large));
-        from = last + 1;
+        let Some(last) = page.last() else { break };
+        assert!(page.iter().all(|it| it.output == large));
+        from = last.index + 1;
         pages.push(page.len());
     }
     assert_eq!(pages, [16, 8]);

@@ -4,6 +4,7 @@ use crate::sim::executors::Executors;
 use crate::sim::life::Order;
 use crate::sim::outputs::Blobs;
 use crate::sim::promise::{Check, Promise};
+use crate::sim::promises::items::items;
 use crate::sim::promises::record::{Record, everything};
 use crate::sim::promises::rows::row_of;
 use crate::sim::store::whole;
@@ -12,6 +13,7 @@ use mainspring_core::ids::{RunId, RunKey, TaskNo, TaskRef, Ticket};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::TaskRow;
 use mainspring_core::launch::StartAttempt;
+use mainspring_core::output::Output;
 use mainspring_core::spec::definition::Each;
 use mainspring_core::work::{Launch, Work};
 use mainspring_core::world::batch::Effect;
@@ -151,16 +153,12 @@ pub fn check_launch(model: &Model, blobs: &Blobs, start: &StartAttempt, launch: 
     let mut expected = vec![("index", index.into()), ("count", group.count.into())];
     let fan_out = start.around.definition.task(no).fan_out.as_ref();
     if let Some(Each::From(path)) = fan_out.and_then(|fan_out| fan_out.foreach.as_ref()) {
-        let source = row_of(&rows, TaskRef::plain(path.task)).and_then(|row| row.output.as_ref());
-        let list = source.map(|output| blobs.value(start.around.run, output).to_value());
-        let items = list.as_ref().and_then(serde_json::Value::as_array);
-        let times = group.count as usize / items.map_or(1, |items| items.len().max(1));
-        let item = items.and_then(|items| items.get(index as usize / times.max(1)));
+        let value = |output: &Output| blobs.value(start.around.run, output);
+        let items = items(&start.around.definition, &rows, (no, path.task), value);
+        let times = group.count as usize / items.as_ref().map_or(1, |items| items.len().max(1));
+        let item = items.as_ref().and_then(|items| items.get(index as usize / times.max(1)));
         expected.extend(item.map(|item| ("item", item.clone())));
-        // The list of a fan-out that was done may be gone when it has not landed.
-        Promise::Told.ensure(item.is_some() || source.is_none(), || {
-            format!("{:?} has no item", start.ticket)
-        })?;
+        Promise::Told.ensure(item.is_some(), || format!("{:?} has no item", start.ticket))?;
     }
     Promise::Told
         .ensure(expected.iter().all(|(name, value)| input.get(name) == Some(value)), || {

@@ -72,6 +72,7 @@ pub mod record;
 pub mod runs;
 pub mod rows;
 pub mod groups;
+pub mod items;
 pub mod lists;
 pub mod cancels;
 pub mod always;
