@@ -1,5 +1,5 @@
-// Why tasks are not running, as the server explains it: asked for anew whenever the run moves, once
-// a second at most, and never otherwise.
+// Why tasks are not running, as the server explains it: asked for at once when somebody wants to know
+// something else, anew whenever the run moves, once a second at most, and never otherwise.
 
 import { useEffect, useMemo, useRef, useState } from './html.js';
 import { get, path, query } from './api.js';
@@ -38,11 +38,11 @@ export function useExplained(run, load, key) {
     const { load: now, whole: mine } = latest.current;
     try {
       const data = await now();
-      setState({ data, key: mine });
+      if (latest.current.whole === mine) setState({ data, key: mine });
     } catch (problem) {
-      setState((before) => ({ data: before.key === mine ? before.data : undefined, problem, key: mine }));
+      if (latest.current.whole === mine) setState((before) => ({ data: before.key === mine ? before.data : undefined, problem, key: mine }));
     }
-  }, pause), [run?.id, pause]);
+  }, pause), [whole, pause]);
   const ask = () => { if (isOpen && key) refresh(); };
   useEffect(ask, [whole, isOpen]);
   useEars({ fresh: ask, back: ask, run: ask, tasks: ask });

@@ -3,14 +3,24 @@
 
 /** @typedef {{ top: number, rows: Record<string, { top: number, count: number }> }} Spot rows: by the label of the table */
 
-/** Where the page that is shown was left before; nowhere if one has just come to it. @type {Spot | undefined} */
-let left = history.state?.spot;
+/**
+ * Where the page that is shown was left before, but for the tables that are back there; nowhere if
+ * one has just come to it.
+ * @type {Spot | undefined}
+ */
+let left;
 history.scrollRestoration = 'manual';
+arrive(history.state?.spot);
 
-/** @returns {Spot} */
+/**
+ * Whoever leaves while it is still loading was on the way to where it was left before: that is where
+ * Back leads, not to the beginning of what there was by then.
+ * @returns {Spot}
+ */
 function here() {
   const tables = [...document.querySelectorAll('.rows[data-count]')].map((it) => [it.getAttribute('aria-label') ?? '', { top: it.scrollTop, count: Number(it.getAttribute('data-count')) }]);
-  return { top: scrollY, rows: Object.fromEntries(tables) };
+  const isAtEnd = scrollY + innerHeight > document.documentElement.scrollHeight - 2;
+  return { top: left && isAtEnd ? Math.max(left.top, scrollY) : scrollY, rows: { ...Object.fromEntries(tables), ...left?.rows } };
 }
 
 export function keepSpot() {
@@ -19,11 +29,16 @@ export function keepSpot() {
 
 /** One has come to somewhere, or back to it. @param {Spot} [spot] */
 export function arrive(spot) {
-  left = spot;
+  left = spot && { ...spot, rows: { ...spot.rows } };
 }
 
-/** How far down a table one was. @param {string} label */
+/** How far down a table one was, and how long it was, until it is so again. @param {string} label */
 export const rowsSpot = (label) => left?.rows[label];
+
+/** A table is back where it was left, or somebody has moved it. @param {string} label */
+export function rowsReached(label) {
+  if (left) delete left.rows[label];
+}
 
 /** As long as something may still be loading that makes the page longer. */
 const GROWS_MS = 5000;
@@ -56,3 +71,5 @@ document.addEventListener('scrollend', () => {
     keepSpot();
   }, PAUSE_MS);
 }, true);
+// Whoever leaves for another page altogether does not wait for the pause.
+addEventListener('pagehide', keepSpot);

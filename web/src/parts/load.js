@@ -29,8 +29,8 @@ export function useLoaded(load, { keys, run, hear = {} }) {
     }
   };
   useEffect(() => () => abort.current?.abort(), [key]);
-  /** @type {Change<T>} */
-  const change = (how) => setState((before) => (before.data === undefined ? before : { ...before, data: how(before.data) }));
+  /** Of what is shown now: whatever was asked for before is about something else. @type {Change<T>} */
+  const change = (how) => setState((before) => (before.data === undefined || before.key !== key ? before : { ...before, data: how(before.data) }));
   useLive(run, { fresh: () => void again(), back: () => { if (state.problem) void again(); }, run: (it) => hear.run?.(it, change), tasks: (_, tasks) => hear.tasks?.(tasks, change) }, [key]);
   const isCurrent = state.key === key;
   return {

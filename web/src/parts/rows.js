@@ -2,7 +2,7 @@
 // scrolls. It stays smooth with 100,000 rows, and says to readers of the screen how many there are.
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from '../html.js';
-import { rowsSpot } from '../spot.js';
+import { rowsReached, rowsSpot } from '../spot.js';
 
 /** Rows drawn beyond the edges. */
 const MARGIN = 12;
@@ -25,8 +25,14 @@ export function Rows({ label, count, height, row, columns, near, className = '',
     const next = { top: it.scrollTop, height: it.clientHeight || 600 };
     setSeen((before) => (before.top === next.top && before.height === next.height ? before : next));
   };
+  const arrived = () => {
+    left.current = undefined;
+    rowsReached(label);
+  };
   const scrolled = () => {
     const it = box.current;
+    // Whoever moves it while it is too short yet is not moved any more.
+    if (left.current) arrived();
     if (stick && it && it.scrollHeight - it.scrollTop - it.clientHeight > 3 * height) leave?.();
     measure();
   };
@@ -34,7 +40,7 @@ export function Rows({ label, count, height, row, columns, near, className = '',
     // Back where one was, as soon as there is as much of it.
     if (left.current && box.current && count > 0 && count * height > left.current.top) {
       box.current.scrollTop = left.current.top;
-      left.current = undefined;
+      arrived();
     }
     measure();
   }, [count]);

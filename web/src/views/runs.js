@@ -47,25 +47,29 @@ export function RunList({ workflow }) {
     const [key, ...value] = filter.label.split('=');
     return run.labels[key] === value.join('=');
   };
-  const page = (/** @type {string | undefined} */ cursor, /** @type {AbortSignal | undefined} */ signal, limit = PAGE) => get(`/runs${query({ ...filter, since, limit, cursor })}`, signal);
-  // Whoever comes back finds as much as there was.
-  const wanted = useRef(rowsSpot('Runs')?.count ?? 0);
+  const page = (/** @type {string | undefined} */ cursor, limit = PAGE) => `/runs${query({ ...filter, since, limit, cursor })}`;
   const loaded = useLoaded(async (signal) => {
-    const first = await page(undefined, signal, Math.min(BACK_MAX, Math.max(PAGE, wanted.current)));
-    wanted.current = 0;
+    // Whoever comes back finds as much as there was; what is loaded again stays as long as it is.
+    const wanted = data?.runs.length ?? rowsSpot('Runs')?.count ?? 0;
+    const first = await get(page(undefined, Math.min(BACK_MAX, Math.max(PAGE, wanted))), signal);
     return /** @type {Data} */ ({ runs: first.items, next: first.next_cursor });
   }, { keys: [filter.status, filter.workflow, filter.label, filter.parent, since], hear: { run: (run, change) => change((data) => kept({ ...data, runs: withRun(data.runs, run, isWanted) })) } });
-  const more = useRef('');
   const { data, problem } = loaded;
+  /** The page that is on its way. */
+  const more = useRef('');
   const near = data?.next ? async () => {
     const cursor = /** @type {string} */ (data.next);
-    if (more.current === cursor) return;
-    more.current = cursor;
+    const url = page(cursor);
+    if (more.current === url) return;
+    more.current = url;
     try {
-      const next = await page(cursor, undefined);
-      loaded.change((before) => ({ runs: [...before.runs, ...next.items.filter((/** @type {Run} */ run) => !before.runs.some((it) => it.id === run.id))], next: next.next_cursor }));
+      const next = await get(url);
+      // A list that was loaded again meanwhile may end elsewhere.
+      loaded.change((before) => (before.next === cursor ? { runs: [...before.runs, ...next.items.filter((/** @type {Run} */ run) => !before.runs.some((it) => it.id === run.id))], next: next.next_cursor } : before));
     } catch {
-      more.current = '';
+      // Asked for again as soon as somebody scrolls.
+    } finally {
+      if (more.current === url) more.current = '';
     }
   } : undefined;
   const isFiltered = Boolean(filter.status || filter.label || filter.parent || since || (!workflow && filter.workflow));
