@@ -79,10 +79,13 @@ fn check_below(turn: &Turn<'_>) -> Check {
 }
 
 /// A group of which somebody cancelled an instance, be it long ago; or asked for some of it only,
-/// when others had never been opened.
+/// when others had never been opened. Or it was being cancelled already, and what was at work has
+/// landed before it could be stopped.
 fn is_by_instances(turn: &Turn<'_>, row: &TaskRow) -> bool {
     let chosen = turn.group(row.task.no).is_some_and(|group| group.closed == Some(Closed::Chosen));
-    row.task.index.is_none() && (chosen || turn.instances(row.task.no).any(is_cancelled))
+    let before = turn.row_before(row.task).and_then(|row| row.group.as_ref());
+    let closed = before.is_some_and(|group| matches!(group.closed, Some(Closed::Cancel(_))));
+    row.task.index.is_none() && (chosen || closed || turn.instances(row.task.no).any(is_cancelled))
 }
 
 /// One instance by its index.

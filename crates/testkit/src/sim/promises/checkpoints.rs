@@ -7,12 +7,14 @@ use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{Hold, RunStatus, TaskRow};
 use mainspring_core::world::input::Verb;
 
-/// The run is held by a task that is a checkpoint and has succeeded.
+/// The run is held by a task that is a checkpoint and has succeeded. A retry in the same commit may
+/// have taken it back since: the run stays paused, as it does when that comes later.
 pub fn is_held(turn: &Turn<'_>) -> bool {
     let name = turn.after.progress.hold.as_ref().and_then(Hold::by_checkpoint);
     let task = name.and_then(|name| turn.definition.task_no(name));
     task.is_some_and(|no| {
-        turn.definition.task(no).checkpoint && turn.reading.fact(no) == Fact::Success
+        let is_passed = turn.reading.fact(no) == Fact::Success || turn.was_asked(Verb::Retry);
+        turn.definition.task(no).checkpoint && is_passed
     })
 }
 
