@@ -6,7 +6,9 @@
 use crate::app::App;
 use crate::auth::who::Who;
 use crate::problem::{Code, Problem};
+use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
+use axum::http::request::Parts;
 use mainspring_core::kernel::record::{IdempotencyKey, KeyAnswer};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
@@ -19,9 +21,38 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 const HEADER: &str = "idempotency-key";
 const KEY_BYTES_MAX: usize = 255;
 
-/// The header as the OpenAPI file describes it.
-#[derive(Clone, Copy, Debug)]
-pub struct IdempotencyKeyHeader;
+/// The header as the OpenAPI file describes it, and as it came. An argument of its handlers, so
+/// that no way through one of them passes over its form.
+#[derive(Clone, Debug)]
+pub struct IdempotencyKeyHeader(Option<Arc<str>>);
+
+impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKeyHeader {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Self::read(&parts.headers)
+    }
+}
+
+impl IdempotencyKeyHeader {
+    pub fn read(headers: &HeaderMap) -> Result<Self, Problem> {
+        let mut values = headers.get_all(HEADER).iter();
+        let Some(value) = values.next() else { return Ok(Self(None)) };
+        // A header may also hold tabs, which are too easily lost on the way to be part of a name.
+        let is_key = |text: &&str| {
+            (1..=KEY_BYTES_MAX).contains(&text.len()) && !text.contains(|it: char| it.is_control())
+        };
+        let text = value.to_str().ok().filter(is_key);
+        match (text, values.next()) {
+            (Some(text), None) => Ok(Self(Some(text.into()))),
+            _ => {
+                let detail =
+                    format!("Idempotency-Key: once, 1 to {KEY_BYTES_MAX} ASCII characters");
+                Err(Problem::new(Code::BadRequest, detail))
+            }
+        }
+    }
+}
 
 impl IntoParams for IdempotencyKeyHeader {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
@@ -85,10 +116,10 @@ pub enum Turn {
 pub async fn claim(
     app: &App,
     who: &Who,
-    headers: &HeaderMap,
+    IdempotencyKeyHeader(key): &IdempotencyKeyHeader,
     (route, body): (&str, &[u8]),
 ) -> Result<Turn, Problem> {
-    let Some(key) = read(headers)? else { return Ok(Turn::New(None)) };
+    let Some(key) = key.clone() else { return Ok(Turn::New(None)) };
     let key = IdempotencyKey {
         principal: who.principal(),
         route: route.into(),
@@ -118,21 +149,4 @@ pub fn no_key(headers: &HeaderMap) -> Result<(), Problem> {
         return Err(Problem::new(Code::BadRequest, detail));
     }
     Ok(())
-}
-
-pub fn read(headers: &HeaderMap) -> Result<Option<Arc<str>>, Problem> {
-    let mut values = headers.get_all(HEADER).iter();
-    let Some(value) = values.next() else { return Ok(None) };
-    // A header may also hold tabs, which are too easily lost on the way to be part of a name.
-    let is_key = |text: &&str| {
-        (1..=KEY_BYTES_MAX).contains(&text.len()) && !text.contains(|it: char| it.is_control())
-    };
-    let text = value.to_str().ok().filter(is_key);
-    match (text, values.next()) {
-        (Some(text), None) => Ok(Some(text.into())),
-        _ => {
-            let detail = format!("Idempotency-Key: once, 1 to {KEY_BYTES_MAX} ASCII characters");
-            Err(Problem::new(Code::BadRequest, detail))
-        }
-    }
 }

@@ -12,6 +12,7 @@ pub mod app;
 pub mod problem;
 pub mod room;
 mod query;
+mod length;
 pub mod extract;
 pub mod whole;
 pub mod cursor;

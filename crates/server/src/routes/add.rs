@@ -10,7 +10,7 @@ use crate::idempotency::{Claim, IdempotencyKeyHeader, Turn, claim};
 use crate::problem::{Fault, Problem};
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use mainspring_core::ids::RunId;
 use mainspring_core::spec::{Added, Context, RunSoFar, ServerTiers, parse_added_bytes};
 use mainspring_core::view::shapes::RunView;
@@ -40,12 +40,12 @@ pub async fn add(
     State(app): State<App>,
     Admin(who): Admin,
     Path(id): Path<String>,
-    headers: HeaderMap,
+    key: IdempotencyKeyHeader,
     body: Body,
 ) -> Result<(StatusCode, Json<AddedView>), Problem> {
     let run = run_id(&id)?;
     check_media_type(&body)?;
-    let warnings = match claim(&app, &who, &headers, (&format!("add {run}"), &body.bytes)).await? {
+    let warnings = match claim(&app, &who, &key, (&format!("add {run}"), &body.bytes)).await? {
         Turn::Again(_) => Vec::new(),
         Turn::New(claim) => carry_out(&app, &who, (run, &body), claim).await?,
     };

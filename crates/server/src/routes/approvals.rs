@@ -9,12 +9,12 @@ use crate::cursor;
 use crate::extract::{Path, Query};
 use crate::find::{IndexQuery, run_id};
 use crate::idempotency::IdempotencyKeyHeader;
+use crate::length::{COMMENT_CHARS_MAX, fits};
 use crate::problem::{Code, Problem};
 use axum::Json;
 use axum::extract::State;
 use mainspring_core::ids::RunId;
 use mainspring_core::kernel::wait::Verdict;
-use mainspring_core::limits::APPROVAL_COMMENT_BYTES_MAX;
 use mainspring_core::time::Timestamp;
 use mainspring_core::view::awaits::Awaits;
 use mainspring_core::view::shapes::TaskView;
@@ -154,8 +154,8 @@ pub async fn reject(
 
 fn ruling(verdict: Verdict, who: &Who, asked: &Asked) -> Result<Ruling, Problem> {
     let DecisionBody { comment } = asked.body.json()?;
-    if comment.as_ref().is_some_and(|comment| comment.len() > APPROVAL_COMMENT_BYTES_MAX) {
-        let detail = format!("comment: at most {APPROVAL_COMMENT_BYTES_MAX} bytes");
+    if comment.as_ref().is_some_and(|comment| !fits(comment, COMMENT_CHARS_MAX)) {
+        let detail = format!("comment: at most {COMMENT_CHARS_MAX} characters");
         return Err(Problem::new(Code::BadBody, detail));
     }
     Ok(Ruling { verdict, comment, role: who.role })

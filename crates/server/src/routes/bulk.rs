@@ -13,7 +13,7 @@ use crate::idempotency::{IdempotencyKeyHeader, Turn, claim};
 use crate::problem::{Code, Problem};
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use mainspring_core::ids::BulkId;
 use mainspring_core::kernel::record::KeyAnswer;
@@ -45,7 +45,7 @@ const ROUTE: &str = "runs bulk";
 pub async fn start(
     State(app): State<App>,
     Operator(who): Operator,
-    headers: HeaderMap,
+    key: IdempotencyKeyHeader,
     body: Body,
 ) -> Result<Response, Problem> {
     let asked: BulkBody = body.json()?;
@@ -60,7 +60,7 @@ pub async fn start(
         let detail = format!("`mainspring run` is at work here, on run {run} and on nothing else");
         return Err(Problem::new(Code::OneRun, detail));
     }
-    let bulk = match claim(&app, &who, &headers, (ROUTE, &body.bytes)).await? {
+    let bulk = match claim(&app, &who, &key, (ROUTE, &body.bytes)).await? {
         Turn::Again(KeyAnswer::Bulk(bulk)) => bulk,
         Turn::Again(_) => return Err(Problem::new(Code::KeyReused, "it was no such request's")),
         Turn::New(claim) => app.begin_bulk(&who, &asked, claim).await?,
@@ -74,6 +74,7 @@ pub async fn start(
 #[into_params(parameter_in = Query)]
 pub struct BulkQuery {
     /// `true`: as server-sent events, until it is over.
+    #[param(value_type = Option<String>, pattern = "^(true|false)?$")]
     follow: Option<bool>,
 }
 

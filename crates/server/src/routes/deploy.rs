@@ -9,7 +9,7 @@ use crate::idempotency::{IdempotencyKeyHeader, Turn, claim};
 use crate::problem::{Code, Fault, Problem};
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use mainspring_core::kernel::record::KeyAnswer;
 use mainspring_core::kernel::row::WorkflowRow;
 use mainspring_core::spec::diagnostic::Diagnostic;
@@ -46,10 +46,10 @@ pub struct Deployed {
 pub async fn deploy(
     State(app): State<App>,
     Admin(who): Admin,
-    headers: HeaderMap,
+    key: IdempotencyKeyHeader,
     body: Body,
 ) -> Result<(StatusCode, Json<Deployed>), Problem> {
-    let turn = claim(&app, &who, &headers, ("deploy", &body.bytes)).await?;
+    let turn = claim(&app, &who, &key, ("deploy", &body.bytes)).await?;
     let parsed = read(&app, &body).await?;
     let name = Arc::clone(&parsed.definition.name);
     let (number, is_new, is_back) = match turn {

@@ -34,11 +34,13 @@ pub struct LogsQuery {
     #[param(maximum = 100_000)]
     tail: Option<u64>,
     /// Time and stream before each line.
+    #[param(value_type = Option<String>, pattern = "^(true|false)?$")]
     timestamps: Option<bool>,
     /// `true`: go on as it is written, through later attempts, until the task is settled; with
     /// `attempt` only that one, until it ends. `tail` counts from what is there at the beginning.
     /// As server-sent events, each line with its time and stream, so that `timestamps` is refused;
     /// as text for whoever accepts only `text/plain`.
+    #[param(value_type = Option<String>, pattern = "^(true|false)?$")]
     follow: Option<bool>,
 }
 

@@ -4,10 +4,9 @@ use crate::app::App;
 use crate::auth::who::Who;
 use crate::change::Held;
 use crate::extract::Body;
-use crate::idempotency::{Turn, claim};
+use crate::idempotency::{IdempotencyKeyHeader, Turn, claim};
 use crate::problem::{Code, Problem};
 use axum::extract::{FromRequest, Request};
-use axum::http::HeaderMap;
 use mainspring_core::ids::RunId;
 use mainspring_core::world::input::{Command, Input, Order};
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use std::sync::Arc;
 /// A request as it came: with its key, if it has one, it is the same when it comes again.
 #[derive(Debug)]
 pub struct Asked {
-    headers: HeaderMap,
+    key: IdempotencyKeyHeader,
     pub body: Body,
 }
 
@@ -23,8 +22,8 @@ impl FromRequest<App> for Asked {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let headers = request.headers().clone();
-        Ok(Self { headers, body: Body::from_request(request, app).await? })
+        let key = IdempotencyKeyHeader::read(request.headers())?;
+        Ok(Self { key, body: Body::from_request(request, app).await? })
     }
 }
 
@@ -38,7 +37,7 @@ impl Asked {
         (run, order): (RunId, Order),
     ) -> Result<(), Problem> {
         let route = format!("{action} {target}");
-        let claim = match claim(app, who, &self.headers, (&route, &self.body.bytes)).await? {
+        let claim = match claim(app, who, &self.key, (&route, &self.body.bytes)).await? {
             Turn::Again(_) => return Ok(()),
             Turn::New(claim) => claim,
         };

@@ -22,6 +22,7 @@ use utoipa::{IntoParams, ToSchema};
 #[into_params(parameter_in = Query)]
 pub struct CancelQuery {
     /// `true`: do not wait until the work is gone; it is recorded as abandoned.
+    #[param(value_type = Option<String>, pattern = "^(true|false)?$")]
     force: Option<bool>,
 }
 
@@ -33,6 +34,7 @@ pub struct CancelTaskQuery {
     /// Of a fan-out, the instance with this index, from 0; the fan-out as a whole if not said.
     index: Option<u32>,
     /// `true`: do not wait until the work is gone; it is recorded as abandoned.
+    #[param(value_type = Option<String>, pattern = "^(true|false)?$")]
     force: Option<bool>,
 }
 

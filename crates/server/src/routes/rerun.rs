@@ -12,7 +12,7 @@ use crate::idempotency::{Claim, IdempotencyKeyHeader, Turn, claim};
 use crate::problem::{Code, Problem};
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use mainspring_core::ids::{RunId, TaskNo};
 use mainspring_core::kernel::record::KeyAnswer;
 use mainspring_core::kernel::row::RunHead;
@@ -76,11 +76,11 @@ pub async fn rerun(
     State(app): State<App>,
     Operator(who): Operator,
     Path(id): Path<String>,
-    headers: HeaderMap,
+    key: IdempotencyKeyHeader,
     body: Body,
 ) -> Result<(StatusCode, Json<RunView>), Problem> {
     let run = run_id(&id)?;
-    let turn = claim(&app, &who, &headers, (&format!("rerun {run}"), &body.bytes)).await?;
+    let turn = claim(&app, &who, &key, (&format!("rerun {run}"), &body.bytes)).await?;
     let new = match turn {
         Turn::Again(KeyAnswer::Run(run)) => run,
         Turn::Again(_) => return Err(Problem::new(Code::KeyReused, "it was no run's")),

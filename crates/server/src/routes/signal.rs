@@ -6,13 +6,13 @@ use crate::change::Held;
 use crate::extract::{Body, Path};
 use crate::find::run_id;
 use crate::idempotency::{Claim, IdempotencyKeyHeader, Turn, claim};
+use crate::length::{NAME_CHARS_MAX, fits};
 use crate::problem::{Code, Problem};
 use axum::Json;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use mainspring_core::ids::RunId;
 use mainspring_core::json::Json as RawJson;
-use mainspring_core::limits::{NAME_BYTES_MAX, SIGNAL_BYTES_MAX};
+use mainspring_core::limits::SIGNAL_BYTES_MAX;
 use mainspring_core::view::shapes::RunView;
 use mainspring_core::world::input::{Command, Input, Order, Signal};
 use serde::Deserialize;
@@ -51,12 +51,12 @@ pub async fn signal(
     State(app): State<App>,
     Operator(who): Operator,
     Path(id): Path<String>,
-    headers: HeaderMap,
+    key: IdempotencyKeyHeader,
     body: Body,
 ) -> Result<Json<RunView>, Problem> {
     let run = run_id(&id)?;
     let route = format!("signal {run}");
-    match claim(&app, &who, &headers, (&route, &body.bytes)).await? {
+    match claim(&app, &who, &key, (&route, &body.bytes)).await? {
         Turn::Again(_) => {}
         Turn::New(claim) => send(&app, &who, (run, body.json()?), claim).await?,
     }
@@ -70,8 +70,8 @@ async fn send(
     claim: Option<Claim>,
 ) -> Result<(), Problem> {
     let SignalBody { key, value } = body;
-    if !(1..=NAME_BYTES_MAX).contains(&key.len()) {
-        let detail = format!("key: from 1 to {NAME_BYTES_MAX} bytes");
+    if key.is_empty() || !fits(&key, NAME_CHARS_MAX) {
+        let detail = format!("key: from 1 to {NAME_CHARS_MAX} characters");
         return Err(Problem::new(Code::BadBody, detail));
     }
     let value = value.unwrap_or_else(RawJson::null);

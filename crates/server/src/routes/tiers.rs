@@ -26,11 +26,11 @@ const WORKFLOWS_AT_ONCE: usize = 200;
 #[serde(deny_unknown_fields)]
 pub struct TierBody {
     /// `total`, `executor:process`, `queue:` and a name, or a tier's; one that is not there is
-    /// added.
+    /// added. Names have at most 128 characters, without `queue:`.
     #[schema(
         min_length = 1,
-        max_length = 128,
-        pattern = "^(executor:process|(queue:)?[A-Za-z0-9][A-Za-z0-9_.-]*)$"
+        max_length = 134,
+        pattern = "^(executor:process|(queue:)?[A-Za-z0-9][A-Za-z0-9_.-]{0,127})$"
     )]
     name: String,
     /// How many at once; 0 lets nothing start.

@@ -6,6 +6,7 @@ use crate::auth::secret;
 use crate::auth::who::{Admin, RESERVED};
 use crate::extract::{Body, Path};
 use crate::idempotency::no_key;
+use crate::length::{NAME_CHARS_MAX, fits};
 use crate::problem::{Code, Problem};
 use crate::whole::whole_or_none;
 use axum::Json;
@@ -14,7 +15,6 @@ use axum::http::{HeaderMap, StatusCode};
 use mainspring_core::ids::TokenId;
 use mainspring_core::kernel::record::{Admin as AdminChange, Role, TokenKind, TokenRow};
 use mainspring_core::kernel::row::CHECKPOINT;
-use mainspring_core::limits::NAME_BYTES_MAX;
 use mainspring_core::time::{Span, Timestamp};
 use mainspring_core::world::input::Input;
 use serde::{Deserialize, Serialize};
@@ -84,8 +84,8 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<NewToken>), Problem> {
     no_key(&headers)?;
     let body: NewTokenBody = body.json()?;
-    if body.name.is_empty() || body.name.len() > NAME_BYTES_MAX || body.name.contains('\0') {
-        let detail = format!("name: 1 to {NAME_BYTES_MAX} bytes");
+    if body.name.is_empty() || !fits(&body.name, NAME_CHARS_MAX) || body.name.contains('\0') {
+        let detail = format!("name: from 1 to {NAME_CHARS_MAX} characters, none of them NUL");
         return Err(Problem::new(Code::BadBody, detail));
     }
     if RESERVED.contains(&body.name.as_str()) {

@@ -6,16 +6,17 @@ use crate::change::Held;
 use crate::definitions::{Version, deleted};
 use crate::extract::{Body, Path};
 use crate::idempotency::{Claim, IdempotencyKeyHeader, Turn, claim};
+use crate::length::{LABEL_CHARS_MAX, fits};
 use crate::problem::{Code, Problem};
 use crate::whole::{whole, whole_or_none};
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use mainspring_core::evaluate::group_key;
 use mainspring_core::ids::RunId;
 use mainspring_core::json::Json as RawJson;
 use mainspring_core::kernel::record::KeyAnswer;
-use mainspring_core::limits::{LABEL_BYTES_MAX, LABELS_MAX, PRIORITY_MAX};
+use mainspring_core::limits::{LABELS_MAX, PRIORITY_MAX};
 use mainspring_core::view::shapes::{RunView, run_view};
 use mainspring_core::world::input::{Input, Reply, Trigger};
 use serde::Deserialize;
@@ -48,7 +49,7 @@ fn labels_schema() -> Object {
     let text = |pattern: &str| {
         ObjectBuilder::new()
             .schema_type(Type::String)
-            .max_length(Some(LABEL_BYTES_MAX))
+            .max_length(Some(LABEL_CHARS_MAX))
             .pattern(Some(pattern))
     };
     ObjectBuilder::new()
@@ -68,11 +69,11 @@ pub async fn trigger(
     State(app): State<App>,
     Operator(who): Operator,
     Path(name): Path<Arc<str>>,
-    headers: HeaderMap,
+    key: IdempotencyKeyHeader,
     body: Body,
 ) -> Result<(StatusCode, Json<RunView>), Problem> {
     let route = format!("trigger {name}");
-    let turn = claim(&app, &who, &headers, (&route, &body.bytes)).await?;
+    let turn = claim(&app, &who, &key, (&route, &body.bytes)).await?;
     let run = match turn {
         Turn::Again(KeyAnswer::Run(run)) => run,
         Turn::Again(_) => return Err(Problem::new(Code::KeyReused, "it was no run's")),
@@ -154,13 +155,13 @@ fn wrong_label(key: &str, value: &str) -> Option<String> {
         Some(format!("key '{shown}' holds '=': {use_another}"))
     } else if key.contains('\0') || value.contains('\0') {
         Some(format!("'{shown}' holds a NUL character: leave it out"))
-    } else if key.len() > LABEL_BYTES_MAX {
-        let length = key.len();
-        Some(format!("key '{shown}…' has {length} bytes; at most {LABEL_BYTES_MAX} are taken"))
-    } else if value.len() > LABEL_BYTES_MAX {
-        let length = value.len();
+    } else if !fits(key, LABEL_CHARS_MAX) {
+        let length = key.chars().count();
+        Some(format!("key '{shown}…' has {length} characters; at most {LABEL_CHARS_MAX} are taken"))
+    } else if !fits(value, LABEL_CHARS_MAX) {
+        let length = value.chars().count();
         Some(format!(
-            "the value of '{shown}' has {length} bytes; at most {LABEL_BYTES_MAX} are taken"
+            "the value of '{shown}' has {length} characters; at most {LABEL_CHARS_MAX} are taken"
         ))
     } else {
         None

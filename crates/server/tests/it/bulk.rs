@@ -50,6 +50,9 @@ async fn a_preview_tells_and_does_nothing() {
     let seen = seen.json();
     assert_eq!((&seen["matched"], seen["first"].as_array().unwrap().len()), (&30.into(), 20));
     assert_eq!(count(&rig, "status=running").await, 30);
+    let headers = [("idempotency-key", "a\tb")];
+    let refused = rig.ask(request(Method::POST, "/runs/bulk", &headers, body.to_string())).await;
+    assert_eq!(refused.code(), "bad_request", "a key has its form here too");
 }
 
 #[tokio::test]

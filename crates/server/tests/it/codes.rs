@@ -14,7 +14,7 @@ use mainspring_core::work::Outcome;
 use mainspring_core::world::batch::Change;
 use mainspring_server::Scope;
 use mainspring_server::auth::who::{Pass, Who};
-use mainspring_server::idempotency::claim;
+use mainspring_server::idempotency::{IdempotencyKeyHeader, claim};
 use mainspring_server::routes::router::described;
 use mainspring_testkit::shaky::{Fate, Fault};
 use serde_json::Value;
@@ -360,7 +360,8 @@ async fn keys(seen: &mut Seen) {
     };
     let headers =
         HeaderMap::from_iter([("idempotency-key".parse().unwrap(), "k".parse().unwrap())]);
-    let held = claim(&rig.app, &who, &headers, ("trigger w", b"{}")).await.unwrap();
+    let header = IdempotencyKeyHeader::read(&headers).unwrap();
+    let held = claim(&rig.app, &who, &header, ("trigger w", b"{}")).await.unwrap();
     seen.hear("triggerRun", "key_in_flight", &ask("{}").await);
     drop(held);
     assert!(ask("{}").await.status.is_success());

@@ -81,6 +81,36 @@ async fn no_operation_takes_a_field_that_it_does_not_know() {
     assert_eq!(rig.get("/healthz?").await.status, StatusCode::OK);
 }
 
+/// `?force` is `?force=true`, which no boolean says.
+#[tokio::test]
+async fn a_flag_is_said_to_be_set_by_being_there() {
+    let rig = Rig::new().await;
+    let api = rig.get("/openapi.json").await.json();
+    let mut flags = 0;
+    for (path, item) in api["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
+                assert!(!schema.to_string().contains("boolean"), "{path}: {name}: {schema}");
+                if schema["pattern"] != "^(true|false)?$" {
+                    continue;
+                }
+                flags += 1;
+                let path = path.replace(['{', '}'], "");
+                let method: axum::http::Method = method.to_uppercase().parse().unwrap();
+                let ask = async |query: &str| {
+                    rig.ask(request(method.clone(), &format!("{path}?{query}"), &[], "")).await
+                };
+                for query in [name.to_owned(), format!("{name}="), format!("{name}=false")] {
+                    assert_ne!(ask(&query).await.code(), "bad_query", "{path}?{query}");
+                }
+                assert_eq!(ask(&format!("{name}=1")).await.code(), "bad_query", "{path}");
+            }
+        }
+    }
+    assert_eq!(flags, 6);
+}
+
 /// Absent fields are absent: null would be one more thing to be ready for.
 #[tokio::test]
 async fn no_field_of_an_answer_is_null() {

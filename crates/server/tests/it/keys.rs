@@ -4,7 +4,7 @@ use crate::rig::{Answer, NOOPS, Rig, request};
 use axum::http::{Method, StatusCode};
 use mainspring_core::kernel::record::Role;
 use mainspring_server::auth::who::{Pass, Who};
-use mainspring_server::idempotency::{Turn, claim};
+use mainspring_server::idempotency::{IdempotencyKeyHeader, Turn, claim};
 
 async fn trigger(rig: &Rig, key: &str, body: &'static str) -> Answer {
     let headers = [("content-type", "application/json"), ("idempotency-key", key)];
@@ -42,7 +42,8 @@ async fn a_key_whose_request_is_under_way_is_refused() {
     };
     let headers = [("idempotency-key".parse().unwrap(), "k".parse().unwrap())];
     let headers = axum::http::HeaderMap::from_iter(headers);
-    let held = claim(&rig.app, &who, &headers, ("trigger w", b"{}")).await.unwrap();
+    let key = IdempotencyKeyHeader::read(&headers).unwrap();
+    let held = claim(&rig.app, &who, &key, ("trigger w", b"{}")).await.unwrap();
     assert!(matches!(held, Turn::New(Some(_))));
     let refused = trigger(&rig, "k", "{}").await;
     assert_eq!((refused.status, refused.code().as_str()), (StatusCode::CONFLICT, "key_in_flight"));
@@ -126,6 +127,34 @@ async fn keys_have_a_form() {
         assert_eq!(trigger(&rig, wrong, "{}").await.code(), "bad_request", "{wrong:?}");
     }
     assert_eq!(trigger(&rig, &"k".repeat(256), "{}").await.code(), "bad_request");
+}
+
+/// Before the body is read, so that no way through an operation passes it over.
+#[tokio::test]
+async fn every_operation_that_takes_a_key_checks_its_form() {
+    let rig = Rig::new().await;
+    let api = rig.get("/openapi.json").await.json();
+    let mut taking = 0;
+    for (path, item) in api["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let parameters = operation["parameters"].as_array();
+            let takes = |it: &serde_json::Value| it["name"] == "Idempotency-Key";
+            if !parameters.is_some_and(|all| all.iter().any(takes)) {
+                continue;
+            }
+            taking += 1;
+            let path = path.replace("{id}", "nope").replace("{name}", "nope");
+            let method: Method = method.to_uppercase().parse().unwrap();
+            for key in ["", "a\tb", &"k".repeat(256)] {
+                let headers = [("idempotency-key", key)];
+                let asked = request(method.clone(), &path, &headers, r#"{"nope": 1}"#);
+                let refused = rig.ask(asked).await;
+                assert_eq!(refused.code(), "bad_request", "{path} {key:?}: {}", refused.text);
+                assert!(refused.text.contains("Idempotency-Key"), "{path}: {}", refused.text);
+            }
+        }
+    }
+    assert!(taking > 10, "the file declares the header of {taking}");
 }
 
 /// What is given only once cannot be answered again: the key is refused, not passed over.

@@ -18,6 +18,7 @@ mod approvals;
 mod explains;
 mod outputs;
 mod keys;
+mod lengths;
 mod leaving;
 mod permissions;
 mod tiers;

@@ -36,8 +36,8 @@ async fn a_label_that_is_wrong_is_named_with_why() {
         (r#""a=b": "v""#.to_owned(), &["'a=b'", "key=value"]),
         (r#""k": "\u0000""#.to_owned(), &["'k'", "NUL"]),
         (r#""k\u0000": "v""#.to_owned(), &["'k\\0'", "NUL"]),
-        (format!(r#""k": "{long}""#), &["'k'", "257 bytes", "at most 256"]),
-        (format!(r#""{long}": "v""#), &["xxx", "257 bytes", "at most 256"]),
+        (format!(r#""k": "{long}""#), &["'k'", "257 characters", "at most 256"]),
+        (format!(r#""{long}": "v""#), &["xxx", "257 characters", "at most 256"]),
     ] {
         let body = format!(r#"{{"labels": {{{label}}}}}"#);
         says(&rig.post("/workflows/w/runs", &body).await, "bad_body", words);
