@@ -42,9 +42,16 @@ pub fn target_folder() -> Result<PathBuf> {
     folder.with_context(|| format!("{} is not in a target directory", own.display()))
 }
 
-/// A command of the cargo that started this one, in `root`.
+/// A command of the cargo that started this one, in `root`. It is not told what that one says of
+/// this package: build scripts that ask for such variables, as ring's does, would run again whenever
+/// a person and this program take turns, and with them all that is built on ring.
 pub fn cargo(root: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(args).current_dir(root);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
+            command.env_remove(name);
+        }
+    }
     command
 }

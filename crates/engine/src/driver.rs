@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 /// Requests taken from the inbox at once; the rest wait where they are counted.
 const REQUESTS_AT_ONCE: usize = 1_024;
@@ -45,6 +46,9 @@ pub(crate) struct Driver {
     unloaded: Option<Instant>,
     /// Since when there is a world, or was.
     loaded_at: Instant,
+    /// What loads it again. It ends with this thread: a load that began after that would take the
+    /// store away from whoever comes next.
+    loading: JoinSet<()>,
     /// Attempts whose work is over, of which the world that was thrown away had heard.
     over: BTreeSet<AttemptId>,
     draining: Option<Drain>,
@@ -74,6 +78,7 @@ impl Driver {
             trouble: None,
             unloaded: None,
             loaded_at: Instant::now(),
+            loading: JoinSet::new(),
             over: BTreeSet::new(),
             draining: None,
             quiet: watch::Sender::new(false),
@@ -244,40 +249,52 @@ impl Driver {
         }
     }
 
-    /// Drops what is not durable and loads again, later each time.
+    /// Drops what is not durable and loads again, later each time. Why there is no world is known
+    /// before anybody can find out that there is none.
     fn store_failed(&mut self, error: &str) -> Option<Stopped> {
-        self.loaded.send_replace(false);
         let loaded_at = self.cycle.is_some().then_some(self.loaded_at);
-        if let Some(cycle) = self.cycle.take() {
-            self.over = cycle.world().over().clone();
-            // Runs that were accepted in this life are carried on as well.
-            if let Load::Only(ids) = &mut self.config.load {
-                let asleep = cycle.world().asleep().map(|(_, asleep)| asleep.id);
-                let active = cycle.world().runs().map(|run| run.head.id).chain(asleep);
-                let new: Vec<_> = active.filter(|id| !ids.contains(id)).collect();
-                ids.extend(new);
-            }
-            for ask in cycle.abandon() {
-                let _ = ask.send(Err(NotDone::UnknownOutcome));
-            }
-        }
-        self.unloaded.get_or_insert_with(Instant::now);
         let trouble = Trouble::after(self.trouble.take(), loaded_at, Instant::now(), error);
         let trouble = self.trouble.insert(trouble);
-        let patience = self.config.store_patience;
-        if patience.is_some_and(|patience| trouble.since.elapsed() >= patience) || self.stopping {
+        let (pause, lasted) = (trouble.pause, trouble.since.elapsed());
+        let gives_up = self.config.store_patience.is_some_and(|patience| lasted >= patience);
+        if gives_up || self.stopping {
+            self.abandon();
             return Some(Stopped::Store(error.to_owned()));
         }
         self.config.observer.store_failed(error);
-        let pause = trouble.pause;
+        self.abandon();
+        self.load_after(pause);
+        None
+    }
+
+    /// Throws the world away.
+    fn abandon(&mut self) {
+        self.loaded.send_replace(false);
+        self.unloaded.get_or_insert_with(Instant::now);
+        let Some(cycle) = self.cycle.take() else { return };
+        self.over = cycle.world().over().clone();
+        // Runs that were accepted in this life are carried on as well.
+        if let Load::Only(ids) = &mut self.config.load {
+            let asleep = cycle.world().asleep().map(|(_, asleep)| asleep.id);
+            let active = cycle.world().runs().map(|run| run.head.id).chain(asleep);
+            let new: Vec<_> = active.filter(|id| !ids.contains(id)).collect();
+            ids.extend(new);
+        }
+        for ask in cycle.abandon() {
+            let _ = ask.send(Err(NotDone::UnknownOutcome));
+        }
+    }
+
+    fn load_after(&mut self, pause: Duration) {
         let (store, inbox) = (Arc::clone(&self.config.store), Arc::clone(&self.inbox));
         let making = self.config.making(self.clock.now());
-        self.runtime.spawn(async move {
+        let load = async move {
             tokio::time::sleep(pause).await;
             let loaded = loading::load(&*store, making).await;
             inbox.control(Control::Loaded(loaded.map(Box::new)));
-        });
-        None
+        };
+        self.loading = JoinSet::new();
+        self.loading.spawn_on(load, &self.runtime);
     }
 
     /// Reports first: they free permits. Then cancels, then everything else.

@@ -97,6 +97,36 @@ async fn while_the_store_is_away_people_are_refused_and_reports_wait() {
     rig.engine.submit(trigger()).await.expect("it is back");
 }
 
+/// A load that came after that would take the store away from the next life.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_has_ended_loads_nothing_any_more() {
+    let rig = Rig::new().await;
+    rig.start("{a: {run: x}}").await;
+    *rig.store.failing_loads.lock().expect("unpoisoned") = u32::MAX;
+    rig.store.next(&[Fate::Lost]);
+    let answer = rig.engine.submit(trigger()).await;
+    assert!(matches!(answer, Err(NotDone::UnknownOutcome)), "{answer:?}");
+    rig.engine.shut_down();
+    while tokio::runtime::Handle::current().metrics().num_alive_tasks() > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(*rig.store.failing_loads.lock().expect("unpoisoned"), u32::MAX, "nobody loads");
+}
+
+/// Whoever hears that there is no world can be told why.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn why_the_store_failed_is_known_before_anybody_hears_that_it_did() {
+    for _ in 0..50 {
+        let rig = Rig::new().await;
+        rig.start("{a: {run: x}}").await;
+        rig.store.next(&[Fate::Lost]);
+        let answer = rig.engine.submit(trigger()).await;
+        assert!(matches!(answer, Err(NotDone::UnknownOutcome)), "{answer:?}");
+        assert_eq!(rig.store_troubles(), ["the disk is full"]);
+        rig.engine.shut_down();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn it_gives_up_when_its_patience_is_over_and_a_new_life_goes_on() {
     let store = Arc::new(Shaky::default());

@@ -20,25 +20,33 @@ use tokio::sync::Notify;
 
 /// Wakes whoever waits for a change of state.
 #[derive(Default)]
-pub struct Bell(Notify, Mutex<Vec<String>>, AtomicU64, Mutex<Vec<String>>);
+pub struct Bell {
+    rung: Notify,
+    logs: Mutex<Vec<String>>,
+    last_stamp: AtomicU64,
+    contents: Mutex<Vec<String>>,
+    store: Mutex<Vec<String>>,
+}
 
 impl Observer for Bell {
     fn committed(&self, _: &[Event]) {
-        self.0.notify_one();
+        self.rung.notify_one();
     }
 
     fn loaded(&self, last_stamp: u64) {
-        self.2.store(last_stamp, Ordering::Relaxed);
+        self.last_stamp.store(last_stamp, Ordering::Relaxed);
     }
 
-    fn store_failed(&self, _: &str) {}
+    fn store_failed(&self, error: &str) {
+        self.store.lock().expect("unpoisoned").push(error.to_owned());
+    }
 
     fn content_waits(&self, error: &str) {
-        self.3.lock().expect("unpoisoned").push(error.to_owned());
+        self.contents.lock().expect("unpoisoned").push(error.to_owned());
     }
 
     fn log_stays(&self, _: AttemptId, error: &str) {
-        self.1.lock().expect("unpoisoned").push(error.to_owned());
+        self.logs.lock().expect("unpoisoned").push(error.to_owned());
     }
 }
 
@@ -90,17 +98,22 @@ impl Rig {
 
     /// What was said of logs that could not be moved.
     pub fn logs_that_stay(&self) -> Vec<String> {
-        self.bell.1.lock().expect("unpoisoned").clone()
+        self.bell.logs.lock().expect("unpoisoned").clone()
     }
 
     /// What was said of the blob store.
     pub fn blob_troubles(&self) -> Vec<String> {
-        self.bell.3.lock().expect("unpoisoned").clone()
+        self.bell.contents.lock().expect("unpoisoned").clone()
+    }
+
+    /// What was said of the store.
+    pub fn store_troubles(&self) -> Vec<String> {
+        self.bell.store.lock().expect("unpoisoned").clone()
     }
 
     /// The last stamp there was when the world was loaded.
     pub fn loaded_stamp(&self) -> u64 {
-        self.bell.2.load(Ordering::Relaxed)
+        self.bell.last_stamp.load(Ordering::Relaxed)
     }
 
     /// Deploys and triggers; tries again as a client would when the outcome is unknown.
@@ -128,7 +141,7 @@ impl Rig {
             if stored.progress.status == status {
                 return;
             }
-            let rung = tokio::time::timeout(Duration::from_secs(30), self.bell.0.notified());
+            let rung = tokio::time::timeout(Duration::from_secs(30), self.bell.rung.notified());
             let now = stored.progress.status;
             rung.await.unwrap_or_else(|_| panic!("the run stays {now:?}, not {status:?}"));
         }
