@@ -69,6 +69,8 @@ pub const ERROR_MESSAGE_BYTES_MAX: usize = 4 * 1024;
 pub const SIGNAL_BYTES_MAX: usize = 64 * 1024;
 /// Signals of one run: each is a row, and the newest of each key is in memory while the run is.
 pub const SIGNALS_MAX: u32 = 1_000;
+/// A signal's key is a text like any other, and yet no document.
+pub const SIGNAL_KEY_CHARS_MAX: usize = 128;
 /// What a person is asked, with values put in; what is longer is cut in its middle.
 pub const APPROVAL_MESSAGE_BYTES_MAX: usize = 4 * 1024;
 /// What a person says to an approval.

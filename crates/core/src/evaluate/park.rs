@@ -4,12 +4,9 @@ use super::desk::Stop;
 use super::question::Parking;
 use crate::error::shorten;
 use crate::expr::{Scope, Text};
-use crate::limits::{APPROVAL_MESSAGE_BYTES_MAX, NAME_BYTES_MAX};
+use crate::limits::{APPROVAL_MESSAGE_BYTES_MAX, SIGNAL_KEY_CHARS_MAX};
 use crate::spec::control::{Approval, Control, Sleep, WaitFor};
 use crate::time::Timestamp;
-
-/// A signal's key is a text like any other, and yet no document.
-const KEY_BYTES_MAX: usize = NAME_BYTES_MAX;
 
 pub(super) fn parking(control: &Control, scope: &Scope<'_>) -> Result<Parking, Stop> {
     match control {
@@ -28,10 +25,11 @@ pub(super) fn parking(control: &Control, scope: &Scope<'_>) -> Result<Parking, S
         }
         Control::Wait(WaitFor { signal, .. }) => {
             let key = rendered(signal, scope, "wait.signal")?;
-            match key.len() {
-                1..=KEY_BYTES_MAX => Ok(Parking::Signal(key.into())),
-                bytes => Err(Stop::logic(format!(
-                    "`wait.signal` comes to {bytes} bytes; a key has from 1 to {KEY_BYTES_MAX}"
+            match key.chars().count() {
+                1..=SIGNAL_KEY_CHARS_MAX => Ok(Parking::Signal(key.into())),
+                chars => Err(Stop::logic(format!(
+                    "`wait.signal` comes to {chars} characters; a key has from 1 to \
+                     {SIGNAL_KEY_CHARS_MAX}"
                 ))),
             }
         }

@@ -246,6 +246,10 @@ impl World {
             why => Closed::Cancel(why),
         };
         self.edit_group(key, no, |group| group.closed = Some(closed));
+        if why != Cancelled::FailFast {
+            // A cancel lifts holds.
+            self.change(key, TaskRef::plain(no), |row| row.hold = None);
+        }
         let run = self.run_mut(key);
         run.rows.entry(no).forget_work();
         // Whatever was being worked out for it is of no use any more.

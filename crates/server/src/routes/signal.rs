@@ -6,13 +6,13 @@ use crate::change::Held;
 use crate::extract::{Body, Path};
 use crate::find::run_id;
 use crate::idempotency::{Claim, IdempotencyKeyHeader, Turn, claim};
-use crate::length::{NAME_CHARS_MAX, fits};
+use crate::length::fits;
 use crate::problem::{Code, Problem};
 use axum::Json;
 use axum::extract::State;
 use mainspring_core::ids::RunId;
 use mainspring_core::json::Json as RawJson;
-use mainspring_core::limits::SIGNAL_BYTES_MAX;
+use mainspring_core::limits::{SIGNAL_BYTES_MAX, SIGNAL_KEY_CHARS_MAX};
 use mainspring_core::view::shapes::RunView;
 use mainspring_core::world::input::{Command, Input, Order, Signal};
 use serde::Deserialize;
@@ -70,8 +70,8 @@ async fn send(
     claim: Option<Claim>,
 ) -> Result<(), Problem> {
     let SignalBody { key, value } = body;
-    if key.is_empty() || !fits(&key, NAME_CHARS_MAX) {
-        let detail = format!("key: from 1 to {NAME_CHARS_MAX} characters");
+    if key.is_empty() || !fits(&key, SIGNAL_KEY_CHARS_MAX) {
+        let detail = format!("key: from 1 to {SIGNAL_KEY_CHARS_MAX} characters");
         return Err(Problem::new(Code::BadBody, detail));
     }
     let value = value.unwrap_or_else(RawJson::null);

@@ -1,7 +1,8 @@
 //! Plays many worlds on all cores: `sim --seeds N [--from SEED] [--minutes M]`, or tells the
 //! story of one: `sim --seed SEED [--steps N] [--tasks N] [--without KIND,KIND]`. Ends with 1
 //! when a promise is broken. `--covered` prints how often each thing happened and wants all
-//! of them; `--brief` says which promise is broken and no more.
+//! of them; `--brief` says which promise is broken and no more; `--all` goes on and says so of every
+//! world in which one is.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 use mainspring_testkit::sim::{Failure, Scenario, Story, Tally, Trouble, play, shrink, tell};
@@ -10,15 +11,17 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-const USAGE: &str = "usage: sim --seeds N [--from SEED] [--minutes M] [--covered] [--brief]
+const USAGE: &str = "usage: sim --seeds N [--from SEED] [--minutes M] [--covered] [--brief] [--all]
        sim --seed SEED [--steps N] [--tasks N] [--without KIND,KIND]";
 
+#[derive(Default)]
 struct Many {
     from: u64,
     seeds: u64,
     patience: Duration,
     covered: bool,
     brief: bool,
+    all: bool,
 }
 
 enum Wanted {
@@ -40,17 +43,17 @@ fn main() -> ExitCode {
 }
 
 fn read_arguments() -> Result<Wanted, String> {
-    let mut many =
-        Many { from: 0, seeds: 2_000, patience: Duration::MAX, covered: false, brief: false };
+    let mut many = Many { seeds: 2_000, patience: Duration::MAX, ..Many::default() };
     let mut one: Option<Scenario> = None;
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
             "--covered" => many.covered = true,
             "--brief" => many.brief = true,
+            "--all" => many.all = true,
             _ => {}
         }
-        if matches!(word.as_str(), "--covered" | "--brief") {
+        if matches!(word.as_str(), "--covered" | "--brief" | "--all") {
             continue;
         }
         let value = words.next().ok_or_else(|| format!("{word} wants a value"))?;
@@ -172,7 +175,11 @@ fn play_all(wanted: &Many, begun: Instant) -> (Tally, u64, Option<Box<Failure>>)
                     match play(&Scenario::of(wanted.from + nth)) {
                         Ok(one) => tally.add(&one),
                         Err(failure) => {
-                            end.fetch_min(nth, Ordering::Relaxed);
+                            if wanted.all {
+                                println!("seed {} broke {}", wanted.from + nth, failure.broken);
+                            } else {
+                                end.fetch_min(nth, Ordering::Relaxed);
+                            }
                             let mut first = first.lock().expect("no thread panics with it");
                             let known = first.as_ref().map(|known| known.scenario.seed);
                             if known.is_none_or(|known| failure.scenario.seed < known) {

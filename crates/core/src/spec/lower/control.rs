@@ -14,7 +14,7 @@ use super::mention::Given;
 use super::{expect, name, template};
 use crate::expr::Text;
 use crate::kernel::record::Role;
-use crate::limits::{APPROVAL_BY_MAX, ENV_VALUE_BYTES_MAX, NAME_BYTES_MAX};
+use crate::limits::{APPROVAL_BY_MAX, ENV_VALUE_BYTES_MAX, NAME_BYTES_MAX, SIGNAL_KEY_CHARS_MAX};
 use crate::time::{Span, Timestamp};
 use std::sync::Arc;
 
@@ -49,7 +49,8 @@ pub fn wait<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Contr
     let on_timeout = fields.get("on_timeout").map(|given| expect::word(given, &words, report));
     let timeout = timeout(&fields, report);
     let signal = fields.required("signal", "`wait`", report);
-    let Given { value: signal, mentions } = text(signal?, report)?;
+    let signal = signal?;
+    let Given { value: signal, mentions } = signal_key(signal, report)?;
     let on_timeout = on_timeout.unwrap_or(Some(OnTimeout::Fail))?;
     let wait = WaitFor { signal, timeout: timeout?, on_timeout };
     Some(Given { value: Control::Wait(wait), mentions })
@@ -117,6 +118,20 @@ fn timeout(fields: &Fields<'_>, report: &mut Report) -> Option<Option<Span>> {
 fn text<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Text>> {
     filled(field, ENV_VALUE_BYTES_MAX, report)?;
     template::text(field, report)
+}
+
+/// How long one with templates is turns out when it waits.
+fn signal_key<'n>(field: Field<'n>, report: &mut Report) -> Option<Given<'n, Text>> {
+    let given = text(field, report)?;
+    let chars =
+        field.value.text().filter(|_| !field.value.is_template()).map(|it| it.chars().count());
+    if let Some(chars) = chars.filter(|chars| *chars > SIGNAL_KEY_CHARS_MAX) {
+        let message =
+            format!("`signal` has {chars} characters, at most {SIGNAL_KEY_CHARS_MAX} are allowed.");
+        report.add(Code::BadText, field.place(), message).hint("choose a shorter key");
+        return None;
+    }
+    Some(given)
 }
 
 /// One, or a list with at least one.

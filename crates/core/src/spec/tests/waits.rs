@@ -43,6 +43,11 @@ fn a_wait_is_for_a_signal() {
     assert_eq!(wait.on_timeout, OnTimeout::Continue);
     wrong("wait: {}", "needs the field `signal`");
     wrong("wait: { signal: '' }", "is empty");
+    // Characters are counted, as wherever a signal is sent.
+    let Control::Wait(_) = control(&format!("wait: {{ signal: {} }}", "ä".repeat(128))) else {
+        panic!("a wait")
+    };
+    wrong(&format!("wait: {{ signal: {} }}", "ä".repeat(129)), "129 characters, at most 128");
     wrong("wait: { signal: x, timeout: 0s }", "longer than 0");
     wrong("wait: { signal: x, on_timeout: reject }", "must be one of");
     wrong("wait: { signal: x, until: y }", "E101");

@@ -5,6 +5,7 @@ use crate::error::{ErrorClass, TaskError};
 use crate::evaluate::{Answer, Question};
 use crate::ids::{TaskNo, TaskRef};
 use crate::json::Json;
+use crate::kernel::fact::Fact;
 use crate::output::Output;
 use crate::work::Report;
 use crate::world::input::{Answered, Input, Named, Order, Prefetched, Refusal, Verb};
@@ -222,6 +223,18 @@ fn one_that_is_being_cancelled_is_not_over_when_its_hold_is_lifted() {
 }
 
 #[test]
+fn a_cancel_lifts_the_hold_of_a_group_before_its_work_is_gone() {
+    for cancel in ["cancel a", "cancel"] {
+        let mut stage = Stage::new("a fan=2");
+        stage.play(&format!("pause a; {cancel}"));
+        let row = stage.rows.get(TaskNo(0)).expect("a row");
+        assert_eq!((row.fact, &row.hold), (Fact::Open, &None), "{cancel}");
+        stage.play("a/0 gone; a/1 gone");
+        assert_eq!(stage.shown(), "cancelled: a=cancelled");
+    }
+}
+
+#[test]
 fn an_instance_that_was_not_opened_cannot_be_told_apart() {
     check_said(
         "a fan=3 at_once=1\nb",
@@ -394,7 +407,7 @@ fn an_output_stays_as_long_as_somebody_may_read_it() {
     let mut stage = Stage::new("a\nb: a\nc: a, b\nd");
     stage.play(&format!("a ok={}; b ok", large()));
     let run = stage.world.run(stage.run).expect("it goes on");
-    let output = run.rows.get(crate::ids::TaskNo(0)).and_then(|row| row.output.clone());
+    let output = run.rows.get(TaskNo(0)).and_then(|row| row.output.clone());
     assert_eq!(output.expect("c is yet to come").to_text(), large());
 }
 

@@ -151,10 +151,15 @@ fn is_heard(run: &StoredRun, model: &Model, command: &Command, at: Timestamp) ->
     same.any(|row| row.at == at && row.number <= run.progress.signals)
 }
 
-/// What ends its group in the same commit lifts the hold of an instance.
+/// What ends its group in the same commit lifts the hold of an instance, and a cancel that of the
+/// group itself.
 fn is_closing(run: &StoredRun, task: TaskRef) -> bool {
     let group = row_of(&run.tasks, TaskRef::plain(task.no)).and_then(|row| row.group.as_ref());
-    task.index.is_some() && group.is_some_and(|group| group.closed.is_some())
+    let closed = group.and_then(|group| group.closed);
+    match task.index {
+        Some(_) => closed.is_some(),
+        None => matches!(closed, Some(Closed::Cancel(_))),
+    }
 }
 
 fn is_task_reflected(run: &StoredRun, verb: Verb, task: TaskRef) -> bool {

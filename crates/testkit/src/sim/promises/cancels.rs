@@ -67,7 +67,8 @@ fn check_below(turn: &Turn<'_>) -> Check {
         let is_open = turn.reading.dependencies(no).all(|(_, met)| met == Met::Yes);
         let goes_on = match turn.reading.fact(no) {
             Fact::None => is_open && !turn.reading.standing(no).is_settled(),
-            Fact::Delayed => true,
+            // One that was at work may have failed after the cancel had let it go on.
+            Fact::Delayed => !before.is_some_and(TaskRow::is_live),
             Fact::Waiting => row.is_some_and(|row| row.stopping.is_none()),
             _ => false,
         };
