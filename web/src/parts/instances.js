@@ -60,16 +60,20 @@ function List({ run, task, states, explained, atOnce }) {
   const page = (/** @type {string | undefined} */ cursor, /** @type {number} */ limit) => get(path`/runs/${run.id}/tasks/${task.name}/instances` + query({ status, limit, cursor }));
   const state = useRef(list);
   state.current = list;
+  /** What the list is of now: an answer to what was asked for before is none of it. */
+  const shown = useRef(status);
+  shown.current = status;
   // As much as is on the screen already is asked for anew when the counts have changed.
   const refresh = useMemo(() => throttled(async () => {
     try {
       const wanted = Math.max(PAGE, Math.min(1000, state.current.items?.length ?? 0));
       const first = await page(undefined, wanted);
+      if (shown.current !== status) return;
       const kept = (state.current.items ?? []).slice(first.items.length);
       const isLonger = first.next_cursor && kept.length > 0;
       setList(isLonger ? { items: [...first.items, ...kept], next: state.current.next } : { items: first.items, next: first.next_cursor });
     } catch (problem) {
-      setList((before) => ({ ...before, problem }));
+      if (shown.current === status) setList((before) => ({ ...before, problem }));
     }
   }, PAUSE_MS), [run.id, task.name, status]);
   useEffect(() => {
@@ -88,8 +92,9 @@ function List({ run, task, states, explained, atOnce }) {
     if (asked.current === next) return;
     asked.current = next;
     const more = await page(next, PAGE).catch(() => undefined);
-    if (!more) asked.current = '';
-    else setList((before) => ({ items: [...(before.items ?? []), ...more.items], next: more.next_cursor }));
+    if (asked.current === next) asked.current = '';
+    // A list that was loaded again meanwhile may end elsewhere.
+    if (more && shown.current === status) setList((before) => (before.next === next ? { items: [...(before.items ?? []), ...more.items], next: more.next_cursor } : before));
   } : undefined;
   const columns = html`<${Cell} head className="c-state">State<//><${Cell} head className=${isNarrow.value ? 'grow' : 'c-num'}>Index<//><${Cell} head className="c-num wide roomy">Attempt<//><${Cell} head className="c-time wide roomy">Started<//><${Cell} head className="c-took">Took<//><${Cell} head className="grow wide">Why<//>`;
   const row = (/** @type {number} */ i) => {

@@ -15,23 +15,36 @@ export function useLoaded(load, { keys, run, hear = {} }) {
   const [state, setState] = useState(/** @type {{ data?: T, problem?: Problem, key: string }} */ ({ key: '' }));
   const key = JSON.stringify(keys);
   const abort = useRef(/** @type {AbortController | undefined} */ (undefined));
+  /** Heard since the last load began: what it answers may be older. @type {{ current: ((data: T) => T)[] | undefined }} */
+  const heard = useRef(undefined);
   const again = async () => {
     abort.current?.abort();
     const mine = new AbortController();
     abort.current = mine;
+    /** @type {((data: T) => T)[]} */
+    const since = [];
+    heard.current = since;
     try {
-      const data = await load(mine.signal);
+      let data = /** @type {T} */ (await load(mine.signal));
+      for (const how of since) data = how(data);
       if (!mine.signal.aborted) setState({ data, key });
     } catch (error) {
       if (mine.signal.aborted) return;
       const problem = error instanceof Problem ? error : new Problem('The page made a mistake', String(error));
       setState((before) => ({ data: before.key === key ? before.data : undefined, problem, key }));
+    } finally {
+      if (heard.current === since) heard.current = undefined;
     }
   };
   useEffect(() => () => abort.current?.abort(), [key]);
   /** Of what is shown now: whatever was asked for before is about something else. @type {Change<T>} */
   const change = (how) => setState((before) => (before.data === undefined || before.key !== key ? before : { ...before, data: how(before.data) }));
-  useLive(run, { fresh: () => void again(), back: () => { if (state.problem) void again(); }, run: (it) => hear.run?.(it, change), tasks: (_, tasks) => hear.tasks?.(tasks, change) }, [key]);
+  /** @type {Change<T>} */
+  const learn = (how) => {
+    heard.current?.push(how);
+    change(how);
+  };
+  useLive(run, { fresh: () => void again(), back: () => { if (state.problem) void again(); }, run: (it) => hear.run?.(it, learn), tasks: (_, tasks) => hear.tasks?.(tasks, learn) }, [key]);
   const isCurrent = state.key === key;
   return {
     data: isCurrent ? state.data : undefined,

@@ -120,7 +120,7 @@ impl Play {
         if reports.is_empty() {
             return None;
         }
-        let pick = self.luck.pick(reports.len());
+        let pick = first_of(reports, self.luck.pick(reports.len()));
         if self.luck.strikes(Trouble::ReportTwice, 10) {
             return Some(reports[pick].clone());
         }
@@ -413,4 +413,13 @@ fn told(order: &Order) -> String {
         }
         order => format!("{order:?}"),
     }
+}
+
+/// Reports come in any order, but for one: that a start was refused is in the queue before anybody
+/// can ask after it and hear that it was never started.
+fn first_of(reports: &[Report], pick: usize) -> usize {
+    let Report { ticket, .. } = reports[pick];
+    let is_refused =
+        |report: &Report| report.ticket == ticket && matches!(report.what, ReportKind::Refused(_));
+    reports[..pick].iter().position(is_refused).unwrap_or(pick)
 }

@@ -6,14 +6,17 @@ use super::symbol::Symbol;
 
 /// After these the next word is the first of a command again. What starts another program, such as
 /// `env` or `nohup`, is not among them: `eval` is no program.
-const BEFORE_COMMANDS: &[&str] = &[
-    "if", "then", "else", "elif", "while", "until", "do", "{", "!", "time", "coproc", "command",
-    "builtin", "exec",
-];
+const BEFORE_COMMANDS: &[&str] =
+    &["if", "then", "else", "elif", "while", "until", "do", "{", "!", "time", "coproc"];
+/// The same; but they are commands themselves, and found in quotes too.
+const RUN_COMMANDS: &[&str] = &["command", "builtin", "exec"];
 /// These are read as such behind other words too: `for x do`, `function f {`.
 const BEGIN_ANYWHERE: &[&str] = &["do", "{"];
-/// What follows them is run as code, or worked out in a way that can run code.
-const RUN_CODE: &[&str] = &["eval", "let", "[["];
+/// What follows them is run as code, or worked out in a way that can run code. `\eval` and `"eval"`
+/// are `eval` too.
+const RUN_CODE: &[&str] = &["eval", "let"];
+/// The same, where it is not quoted.
+const CONDITION: &str = "[[";
 
 impl Lexer<'_> {
     pub fn command(&mut self) {
@@ -25,10 +28,8 @@ impl Lexer<'_> {
     }
 
     fn template(&mut self) {
-        let command = self.here();
-        command.word.begun = true;
-        command.word.quoted = true;
-        if command.word.brackets > 0 {
+        self.quote();
+        if self.here().word.brackets > 0 {
             return self.refuse(
                 "stands in `[ … ]` of a word, in which some shells run values as code",
                 "put a space before `[` if it is a test",
@@ -86,15 +87,23 @@ impl Lexer<'_> {
 
     /// Something in this word is more than its plain text.
     fn quote(&mut self) {
+        self.begin().quoted = true;
+    }
+
+    fn begin(&mut self) -> &mut Word {
+        let at = self.at;
         let word = &mut self.here().word;
-        word.begun = true;
-        word.quoted = true;
+        if !std::mem::replace(&mut word.begun, true) {
+            word.start = at;
+        }
+        word
     }
 
     fn letter(&mut self, byte: u8) {
-        let word = &mut self.here().word;
+        let has_begun = self.here().word.begun;
+        let word = self.begin();
         match byte {
-            b'[' if word.begun => word.brackets += 1,
+            b'[' if has_begun => word.brackets += 1,
             b']' => word.brackets = word.brackets.saturating_sub(1),
             _ => {}
         }
@@ -102,35 +111,52 @@ impl Lexer<'_> {
         if word.plain == b"[" && byte == b'[' {
             word.brackets = 0;
         }
-        word.begun = true;
         word.plain.push(byte);
         self.copy(1);
     }
 
     fn end_word(&mut self) {
+        let Word { begun, start, plain, quoted, .. } = std::mem::take(&mut self.here().word);
+        if !begun || std::mem::take(&mut self.here().redirects) {
+            return;
+        }
+        let bare = self.unquoted(start);
+        let is_one_of =
+            |names: &[&'static str]| names.iter().find(|name| name.as_bytes() == bare).copied();
         let command = self.here();
-        let Word { begun, plain, quoted, .. } = std::mem::take(&mut command.word);
-        if !begun {
-            return;
-        }
-        if std::mem::take(&mut command.redirects) {
-            return;
-        }
         let word = if quoted { "" } else { std::str::from_utf8(&plain).unwrap_or_default() };
-        if command.runs == Some("[[") && word == "]]" {
+        if command.runs == Some(CONDITION) && word == "]]" {
             command.runs = None;
         }
         if command.nested && word == "case" {
             return self.doubt("`case` within `$(`, whose brackets do not match");
         }
         if command.first {
-            command.runs = RUN_CODE.iter().find(|name| **name == word).copied().or(command.runs);
+            let condition = (word == CONDITION).then_some(CONDITION);
+            command.runs = is_one_of(RUN_CODE).or(condition).or(command.runs);
         }
         let assignment = !word.starts_with('=') && plain.contains(&b'=');
         // No command has a name like an option: it is one of what stands before the command.
         let option = word.starts_with('-');
-        command.first &= BEFORE_COMMANDS.contains(&word) || assignment || option;
+        let runs_command = BEFORE_COMMANDS.contains(&word) || is_one_of(RUN_COMMANDS).is_some();
+        command.first &= runs_command || assignment || option;
         command.first |= BEGIN_ANYWHERE.contains(&word);
+    }
+
+    /// The word that began there, as far as it is plain text, without its quotes.
+    fn unquoted(&self, start: usize) -> Vec<u8> {
+        let symbols = &self.symbols_from(start)[..self.at - start];
+        let is_quote = |symbol: &Symbol| matches!(symbol, Symbol::Byte(b'\\' | b'\'' | b'"'));
+        let mut bare = Vec::new();
+        for (at, symbol) in symbols.iter().enumerate() {
+            match symbol {
+                // `$'eval'`
+                Symbol::Byte(b'$') if symbols.get(at + 1).is_some_and(is_quote) => {}
+                Symbol::Byte(byte) if !is_quote(symbol) => bare.push(*byte),
+                _ => {}
+            }
+        }
+        bare
     }
 
     /// `2>` and `{name}>`: what is redirected is no word of the command.
@@ -186,7 +212,7 @@ impl Lexer<'_> {
         command.first = true;
         command.redirects = false;
         // A condition in `[[ … ]]` may have `&&`, `||`, brackets and lines of its own.
-        if command.runs != Some("[[") {
+        if command.runs != Some(CONDITION) {
             command.runs = None;
         }
     }

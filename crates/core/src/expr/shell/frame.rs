@@ -45,6 +45,8 @@ pub struct Command {
 #[derive(Debug, Default)]
 pub struct Word {
     pub begun: bool,
+    /// The symbol that it begins with.
+    pub start: usize,
     /// Its text, as long as nothing in it is quoted.
     pub plain: Vec<u8>,
     pub quoted: bool,

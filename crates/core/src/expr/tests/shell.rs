@@ -133,6 +133,44 @@ fn places_in_which_no_value_is_put() {
 
 /// Wherever a shell takes the word for the first of a command.
 #[test]
+fn eval_is_found_in_quotes_too() {
+    for before in [
+        "\\eval",
+        "e\\val",
+        "\"eval\"",
+        "'eval'",
+        "ev''al",
+        "ev\"\"al",
+        "$'eval'",
+        "$\"eval\"",
+        "\\command eval",
+        "\"command\" eval",
+        "command \\eval",
+        "\\builtin eval",
+        "'exec' eval",
+        "if \\eval",
+        "x=1 'eval'",
+        "2>/dev/null \"eval\"",
+    ] {
+        let found = script(&format!("{before} \"echo ${{{{index}}}}\""));
+        assert!(found.contains("stands behind `eval`"), "{before}: {found}");
+    }
+    assert!(script("\\let x=${{index}}").contains("stands behind `let`"));
+    // These are other words, or no commands.
+    for source in [
+        "\\evals ${{index}}",
+        "\"$x\"eval ${{index}}",
+        "echo 'eval' ${{index}}",
+        "'if' eval ${{index}}",
+        "x='eval' echo ${{index}}",
+        "'[[' ${{index}}",
+        "> 'eval' echo ${{index}}",
+    ] {
+        assert!(!script(source).starts_with("! "), "{source}: {}", script(source));
+    }
+}
+
+#[test]
 fn eval_is_found_behind_whatever_may_stand_before_it() {
     for before in [
         "2>/dev/null ",
