@@ -10,14 +10,9 @@ use crate::kernel::transition::Event;
 use crate::time::Timestamp;
 use crate::world::input::{Refusal, Reply};
 use crate::world::report::step;
+use crate::world::run::Run;
 use crate::world::state::World;
-
-/// Whether those that are given up have been told to stop before.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
-    Before,
-    Now,
-}
+use std::collections::BTreeSet;
 
 impl World {
     /// Cancels the run, unless that has begun, and waits for nobody: what runs always does not
@@ -28,16 +23,15 @@ impl World {
         key: RunKey,
         by: &str,
     ) -> Result<Reply, Refusal> {
-        let mut told = Told::Before;
+        let told = self.run_mut(key).told_to_stop();
         if self.run_mut(key).progress.status != RunStatus::Cancelling {
             self.cancel_run(now, key, by)?;
-            told = Told::Now;
         }
         let cause = self.run_mut(key).progress.cancel.as_ref();
         let why = cause.map_or(Cancelled::RunCancelled, CancelCause::of_tasks);
         self.end_always(now, key, why);
         let live = live_among(self.run_mut(key).all_rows());
-        self.abandon_all(now, key, &live, told);
+        self.abandon_all(now, key, &live, &told);
         self.abandon_children(now, key, None);
         Ok(Reply::Done)
     }
@@ -52,17 +46,16 @@ impl World {
         if self.run_mut(key).is_settled(task) {
             return Err(Refusal::TaskSettled);
         }
-        let mut told = Told::Before;
+        let told = self.run_mut(key).told_to_stop();
         if !self.run_mut(key).is_being_cancelled(task) {
             self.cancel_task(now, key, task)?;
-            told = Told::Now;
         }
         let rows = self.run_mut(key).all_rows();
         let is_meant = |row: &&TaskRow| {
             row.task.no == task.no && (task.index.is_none() || row.task.index == task.index)
         };
         let live = live_among(rows.filter(is_meant));
-        self.abandon_all(now, key, &live, told);
+        self.abandon_all(now, key, &live, &told);
         self.abandon_children(now, key, Some(task));
         Ok(Reply::Done)
     }
@@ -75,11 +68,18 @@ impl World {
         }
     }
 
-    fn abandon_all(&mut self, now: Timestamp, key: RunKey, live: &[TaskRef], told: Told) {
+    /// `told`: those that had been told to stop before.
+    fn abandon_all(
+        &mut self,
+        now: Timestamp,
+        key: RunKey,
+        live: &[TaskRef],
+        told: &BTreeSet<TaskRef>,
+    ) {
         for task in live {
             // The first order may have been lost with the world that gave it. Whatever else is
             // heard of the attempt comes too late: this is the last word that its executor gets.
-            if told == Told::Before {
+            if told.contains(task) {
                 self.stop(key, *task, Stopping::Cancel, |_| {});
             }
             self.abandon(now, key, *task);
@@ -98,6 +98,12 @@ impl World {
             step(row, Event::Cancelled);
             row.hold = None;
         });
+    }
+}
+
+impl Run {
+    fn told_to_stop(&self) -> BTreeSet<TaskRef> {
+        self.all_rows().filter(|row| row.stopping.is_some()).map(|row| row.task).collect()
     }
 }
 

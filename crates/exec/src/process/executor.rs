@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Longer than it takes to remove some gigabytes; what is left then is removed by the next life.
+const CLEARING_WAIT_MAX: Duration = Duration::from_secs(10);
 /// A spawn takes about a millisecond, unless its program is on a file system that hangs.
 const SPAWN_WAIT_MAX: Duration = Duration::from_secs(5);
 
@@ -125,6 +127,7 @@ impl Executor for ProcessExecutor {
     fn shut_down(&self) {
         // What a SIGKILL cannot end is found by the next life.
         let _ = self.kill_all();
+        self.shared.clearing.wait(CLEARING_WAIT_MAX);
     }
 }
 

@@ -19,6 +19,7 @@ mod command;
 mod clone;
 mod spawner;
 mod work_files;
+mod clearing;
 mod worktree;
 mod prepare;
 mod launch;

@@ -13,6 +13,7 @@
 //! Reports are sent without the lock: whoever takes them may call back.
 
 use super::artifacts;
+use super::clearing::Clearing;
 use super::environment::Provisions;
 use super::worktree::{GitDesk, Landed};
 use crate::contract::Reports;
@@ -42,6 +43,7 @@ pub(super) struct Shared {
     shutting_down: AtomicBool,
     /// Attempts between `activate` and the answer to whether they started.
     spawning: AtomicUsize,
+    pub clearing: Arc<Clearing>,
 }
 
 struct Entry {
@@ -97,6 +99,7 @@ impl Shared {
             attempts: Mutex::default(),
             shutting_down: AtomicBool::new(false),
             spawning: AtomicUsize::new(0),
+            clearing: Arc::default(),
         }
     }
 
@@ -347,8 +350,11 @@ impl Shared {
     }
 
     fn clear_worktree(self: &Arc<Self>, attempt: AttemptId) {
-        let shared = Arc::clone(self);
-        drop(self.runtime.spawn_blocking(move || shared.git.clear(attempt)));
+        let (shared, turn) = (Arc::clone(self), self.clearing.begin());
+        drop(self.runtime.spawn_blocking(move || {
+            shared.git.clear(attempt);
+            drop(turn);
+        }));
     }
 
     fn remove_kept(&self, attempt: AttemptId, ended: &Ended) {
@@ -358,7 +364,11 @@ impl Shared {
         if !ended.artifacts.is_empty() {
             // To remove a large file takes a while.
             let copies = ended.artifacts.clone();
-            drop(self.runtime.spawn_blocking(move || artifacts::remove(&copies)));
+            let turn = self.clearing.begin();
+            drop(self.runtime.spawn_blocking(move || {
+                artifacts::remove(&copies);
+                drop(turn);
+            }));
         }
     }
 

@@ -27,6 +27,10 @@ fn what_is_abandoned_is_stopped_and_not_forgotten() {
     let again = "start a; stop a cancel; reattach a; stop a cancel; end";
     check_said("a", "a start; cancel; crash; force", again);
     check_said("a", "a start; cancel a; crash; force a", again);
+    // What was being stopped for another reason is told once more, too.
+    let fast = "start a/0; start a/1; stop a/1 cancel; reattach a/1; stop a/1 cancel; end";
+    check_said("a fan=2 fast", "a/0 fail; crash; force", fast);
+    check_said("a fan=2 fast", "a/0 fail; crash; force a", fast);
     let mut stage = Stage::new("a");
     let order = Order::Run(Verb::ForceCancel);
     let force = Input::Command(Command { run: stage.run, order, by: "ann".to_owned() });
