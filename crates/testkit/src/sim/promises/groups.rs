@@ -7,6 +7,7 @@ use mainspring_core::ids::{TaskNo, TaskRef};
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::group::{Closed, Group};
 use mainspring_core::kernel::row::{Stopping, TaskRow};
+use mainspring_core::limits::OUTPUT_BYTES_MAX;
 use mainspring_core::spec::definition::{FailureStrategy, FanOut};
 use mainspring_core::world::input::Verb;
 
@@ -154,6 +155,8 @@ fn check_end(turn: &Turn<'_>, no: TaskNo, (group, fan_out): (&Group, &FanOut)) -
     let ignores = fan_out.failure_strategy == FailureStrategy::IgnoreErrors;
     let expected = match group {
         Group { closed: Some(Closed::Cancel(_)), .. } => Fact::Cancelled,
+        // Whatever the strategy: there is no list.
+        _ if bytes_put_out(turn, no) > OUTPUT_BYTES_MAX => Fact::Failed,
         Group { failed: 1.., .. } if !ignores => Fact::Failed,
         Group { cancelled: 1.., .. } => Fact::Cancelled,
         Group { next, count, .. } if next < count => Fact::Cancelled,
@@ -167,6 +170,12 @@ fn check_end(turn: &Turn<'_>, no: TaskNo, (group, fan_out): (&Group, &FanOut)) -
             expected.word()
         )
     })
+}
+
+/// Of all instances together, without what is between them in a list.
+pub fn bytes_put_out(turn: &Turn<'_>, no: TaskNo) -> usize {
+    let outputs = turn.instances(no).filter_map(TaskRow::readable_output);
+    outputs.map(|output| turn.outside.blobs.value(turn.after.head.id, output).as_str().len()).sum()
 }
 
 /// What an instance has come to stays, unless somebody asks.

@@ -3,12 +3,14 @@
 
 use crate::sim::conditions::{Says, says};
 use crate::sim::promise::{Check, Promise};
+use crate::sim::promises::groups::bytes_put_out;
 use crate::sim::promises::record::Turn;
 use crate::sim::tally::Tally;
 use mainspring_core::ids::{TaskNo, TaskRef};
 use mainspring_core::json::Json;
 use mainspring_core::kernel::fact::Fact;
 use mainspring_core::kernel::row::{Attempt, AttemptEnd, RunStatus, TaskRow};
+use mainspring_core::limits::OUTPUT_BYTES_MAX;
 use mainspring_core::output::Output;
 use mainspring_core::spec::definition::{Each, FanOut, Times, When};
 
@@ -70,6 +72,8 @@ fn check_group(turn: &Turn<'_>, row: &TaskRow, tally: &mut Tally) -> Check {
     let Some(fan_out) = &turn.definition.task(no).fan_out else { return Ok(()) };
     let count = row.group.as_ref().map_or(0, |group| group.count);
     match row.fact {
+        // There is no list of more than an output may have, and that is its failure.
+        Fact::Failed if bytes_put_out(turn, no) > OUTPUT_BYTES_MAX => {}
         Fact::Success | Fact::Failed if count > 0 => check_list(turn, row, count)?,
         Fact::Open if row.group.as_ref().is_some_and(|group| group.worked) => {
             check_list(turn, row, count)?;
