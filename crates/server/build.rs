@@ -14,8 +14,10 @@ const START: &str = "index.html";
 const LATER: &[&str] = &["src/layout-worker.js", "src/fold.js", "vendor/dagre.js"];
 
 fn main() -> io::Result<()> {
-    let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web");
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo says where"));
+    // Asked when it runs: a target folder may be shared by several checkouts.
+    let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where"));
+    let web = here.join("../../web");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo says where to"));
     let mut files = vec!["icon.svg".to_owned(), "style.css".to_owned()];
     for folder in ["src", "src/parts", "src/views", "vendor"] {
         println!("cargo::rerun-if-changed={}", web.join(folder).display());
