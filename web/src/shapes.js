@@ -7,7 +7,7 @@
  * @typedef {{ bytes: number, sha256: string }} Blob
  *
  * @typedef {{
- *   id: string, workflow: string, version: number, status: string, paused_reason?: string, held?: Hold,
+ *   id: string, workflow: string, version: number, status: string, paused_reason?: string, held?: Hold, attention?: { why: string, since: string },
  *   input?: any, labels: Record<string, string>, priority: number, triggered_by: string, kind: string,
  *   parent?: {run: string, task: string, index?: number, attempt: number}, retry_of?: string, scheduled_for?: string, created_at: string, started_at?: string,
  *   finished_at?: string, error?: { class?: string, message?: string, task?: string }, output?: any,

@@ -2,7 +2,7 @@
 //! costs as much as its payload, and the world waits for no one.
 
 use crate::desk::Desk;
-use crate::overdue::Overdue;
+use crate::events::Observer;
 use crate::shelf::Shelf;
 use crate::starts::Starts;
 use mainspring_core::ids::{AttemptId, Ticket};
@@ -37,7 +37,7 @@ pub(crate) struct Hands {
     pub shelf: Shelf,
     pub starts: Arc<Starts>,
     pub desk: Desk,
-    pub overdue: Overdue,
+    pub observer: Arc<dyn Observer>,
     /// Attempts that a former life of this server dispatched.
     pub former: BTreeSet<AttemptId>,
 }
@@ -55,7 +55,7 @@ impl Hands {
             for ticket in orders.forget {
                 self.desk.take_back(ticket.attempt);
                 self.executors.values().for_each(|executor| executor.settle(ticket));
-                self.settled(ticket.attempt);
+                self.shelf.settled(ticket.attempt);
             }
         }
     }
@@ -75,8 +75,6 @@ impl Hands {
             }
             Effect::Stop(kind, stop) => {
                 self.launch_all();
-                let attempt = stop.ticket.attempt;
-                self.overdue.stopping(attempt, self.shelf.whose(attempt));
                 self.shelf.stop(&stop);
                 self.executor(kind).stop(stop);
             }
@@ -91,18 +89,14 @@ impl Hands {
                 self.former.remove(&ticket.attempt);
                 self.desk.take_back(ticket.attempt);
                 self.executor(kind).settle(ticket);
-                self.settled(ticket.attempt);
+                self.shelf.settled(ticket.attempt);
             }
+            Effect::KillUnconfirmed(what) => self.observer.kill_unconfirmed(&what),
             Effect::RunEnded(run) => {
                 self.desk.run_ended(run);
                 self.starts.keeping.run_ended(run);
             }
         }
-    }
-
-    fn settled(&mut self, attempt: AttemptId) {
-        self.overdue.settled(attempt);
-        self.shelf.settled(attempt);
     }
 
     fn launch(&mut self, launch: Launch) {

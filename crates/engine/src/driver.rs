@@ -107,7 +107,7 @@ impl Driver {
         let (Some(drain), Some(cycle)) = (self.draining, &mut self.cycle) else { return };
         cycle.world_mut().start_nothing_more();
         if drain == Drain::StopAll {
-            cycle.world_mut().stop_all();
+            cycle.world_mut().stop_all(self.clock.now());
         }
     }
 

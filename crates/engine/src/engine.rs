@@ -10,12 +10,10 @@ use crate::inbox::{Control, Drain, Inbox, Request};
 use crate::keeping::Keeping;
 use crate::loading::{self, Making};
 use crate::logs::LogPlaces;
-use crate::overdue::Overdue;
 use crate::shelf::Shelf;
 use crate::starts::Starts;
 use mainspring_core::ids::{RunId, SchedulerId};
 use mainspring_core::kernel::limit::LimitSetting;
-use mainspring_core::limits::KILL_CONFIRMED_WITHIN;
 use mainspring_core::time::Timestamp;
 use mainspring_core::world::batch::Change;
 use mainspring_core::world::input::{Input, Refusal, Reply};
@@ -156,7 +154,7 @@ impl Engine {
         let mut clock = Clock::new();
         let loaded = loading::load(&*config.store, config.making(clock.now())).await?;
         let (sender, orders) = mpsc::channel();
-        let overdue = Overdue::new(Arc::clone(&config.observer), KILL_CONFIRMED_WITHIN.to_std());
+        let observer = Arc::clone(&config.observer);
         let driver = Driver::new(config, Arc::clone(&inbox), sender, (clock, loaded));
         let starts = Arc::new(Starts {
             executors: executors.clone(),
@@ -171,7 +169,7 @@ impl Engine {
             shelf: shelf.clone(),
             starts,
             desk: desk.clone(),
-            overdue,
+            observer,
             former: driver.live(),
         };
         let (say_stopped, stopped) = watch::channel(None);

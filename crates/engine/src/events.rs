@@ -2,7 +2,7 @@
 
 use mainspring_core::ids::{AttemptId, RunKey};
 use mainspring_core::kernel::row::{RunHead, RunProgress, TaskRow};
-use mainspring_core::world::batch::Change;
+use mainspring_core::world::batch::{Change, Unconfirmed};
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
@@ -71,5 +71,5 @@ pub trait Observer: Send + Sync + 'static {
 
     /// An attempt was told to end long ago, and nothing says that it is gone. Only a person may
     /// give it up.
-    fn kill_unconfirmed(&self, _attempt: AttemptId, _whose: &str) {}
+    fn kill_unconfirmed(&self, _what: &Unconfirmed) {}
 }

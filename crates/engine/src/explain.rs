@@ -26,9 +26,8 @@ const INSTANCES_BESIDE: usize = 10;
 const INSTANCES_ALONE: usize = 100;
 /// Groups whose instances are read for one page.
 const GROUPS_MAX: usize = 20;
-/// Active runs read at a time, and how often: in a larger crowd some may not be named.
+/// Active runs read at a time.
 const RUNS_AT_ONCE: usize = 1_000;
-const RUNS_READ_MAX: usize = 10;
 
 /// A run with its tasks, without instances, and the definition that it goes by.
 #[derive(Clone, Copy, Debug)]
@@ -106,13 +105,20 @@ async fn pending_behind(
     };
     let of_workflow = match max {
         None => Vec::new(),
-        Some(_) => active(store, Some(head.workflow.to_string())).await?,
+        Some(_) => {
+            let workflow = Some(head.workflow.to_string());
+            active(store, workflow, |other| other.parent.is_none()).await?
+        }
     };
     places.extend(max.map(|limit| Place::Workflow { limit, active: &of_workflow }));
     let group = definition.concurrency_group.as_ref().filter(|_| head.group.is_some());
     let of_group = match group {
         None => Vec::new(),
-        Some(_) => active(store, None).await?,
+        // A child may pass because of a run above it, whatever is between them.
+        Some(_) => {
+            let counts = |other: &RunHead| other.parent.is_some() || other.group == head.group;
+            active(store, None, counts).await?
+        }
     };
     places.extend(group.map(|group| Place::Group { limit: group.limit, active: &of_group }));
     Ok(behind(head, &places))
@@ -125,19 +131,23 @@ async fn max_active(store: &dyn Store, workflow: &str) -> Result<Option<u32>, Re
     Ok(latest.and_then(|latest| latest.max_active_runs))
 }
 
-async fn active(store: &dyn Store, workflow: Option<String>) -> Result<Vec<RunHead>, ReadError> {
+/// All of them: whoever is left out might be the one that is waited for.
+async fn active(
+    store: &dyn Store,
+    workflow: Option<String>,
+    counts: impl Fn(&RunHead) -> bool,
+) -> Result<Vec<RunHead>, ReadError> {
     let statuses = vec![RunStatus::Running, RunStatus::Paused, RunStatus::Cancelling];
     let limit = RUNS_AT_ONCE;
     let mut query = RunsQuery { statuses, workflow, limit, ..RunsQuery::default() };
     let mut found = Vec::new();
-    for _ in 0..RUNS_READ_MAX {
+    loop {
         let page = store.runs(query.clone()).await?;
         let is_last = page.len() < RUNS_AT_ONCE;
         query.after = page.last().map(|(head, _)| (head.created_at, head.id));
-        found.extend(page.into_iter().map(|(head, _)| head));
+        found.extend(page.into_iter().map(|(head, _)| head).filter(&counts));
         if is_last {
-            break;
+            return Ok(found);
         }
     }
-    Ok(found)
 }

@@ -31,7 +31,6 @@ mod shelf;
 mod starts;
 mod at_hand;
 mod desk;
-mod overdue;
 mod act;
 mod trouble;
 mod driver;

@@ -139,14 +139,6 @@ impl Shelf {
         }
     }
 
-    /// Which run and task it is an attempt of, for people; None for one that a former life began.
-    pub fn whose(&self, attempt: AttemptId) -> Option<String> {
-        let desk = self.0.desk();
-        let Expected { around, task, .. } = desk.expected.get(&attempt)?;
-        let (definition, run) = (&around.definition, around.run);
-        Some(format!("run {run} of {}, task {}", definition.name, definition.task(*task).name))
-    }
-
     /// The end of this attempt is durable: nobody needs the file of a log that is in the blob
     /// store. Whoever reads it keeps it open.
     pub fn settled(&self, attempt: AttemptId) {

@@ -166,6 +166,7 @@ impl Bench {
             hold: None,
             cancel: None,
             alone_since: None,
+            unconfirmed_since: None,
             owner: SCHEDULER,
             stamp: self.stamp,
             started_at: Some(Timestamp(1)),

@@ -54,7 +54,7 @@ export function Home() {
   const live = data.live.filter(isOwn);
   return html`<main id="main" tabindex="-1"><h1>Home</h1>
     <div class="columns">
-      <${Attention} failed=${data.failed.filter((run) => isOwn(run) && isRecent(run))} more=${data.moreFailed} held=${data.live.filter((run) => run.status === 'paused' && !isHeldByParent(run))} />
+      <${Attention} failed=${data.failed.filter((run) => isOwn(run) && isRecent(run))} more=${data.moreFailed} held=${data.live.filter((run) => run.status === 'paused' && !isHeldByParent(run))} stuck=${data.live.filter((run) => run.attention?.why === 'kill_unconfirmed')} />
       <div class="stack"><${Now} live=${live.filter((run) => run.status !== 'paused')} more=${data.moreLive} /><${Hour} runs=${data.last} more=${data.moreLast} /></div>
     </div>
   </main>`;
@@ -93,15 +93,20 @@ function First() {
   <//>`;
 }
 
-/** @param {{ failed: Run[], more: boolean, held: Run[] }} props more: there are older ones, too */
-function Attention({ failed, more, held }) {
+/** @param {{ failed: Run[], more: boolean, held: Run[], stuck: Run[] }} props more: there are older ones, too */
+function Attention({ failed, more, held, stuck }) {
   const asked = approvals.value ?? [];
   const groups = alike(failed);
-  const nothing = failed.length + held.length + asked.length === 0;
+  const nothing = failed.length + held.length + stuck.length + asked.length === 0;
   return html`<section aria-labelledby="attention"><h2 id="attention">Needs attention</h2>
     ${nothing && html`<${Empty} title="Nothing needs you."><p>Runs that failed or are paused, and tasks that wait for an approval, show up here first.</p><//>`}
     <${Kind} title="Waits for an approval" count=${waitingApprovals.value} all=${asked.length > CARDS ? { href: to.approvals(), label: `All ${waitingApprovals.value} approvals` } : undefined}>
       ${asked.slice(0, CARDS).map((it) => html`<${ApprovalCard} key=${`${it.run} ${it.task} ${it.index}`} approval=${it} />`)}<//>
+    <${Kind} title="Does not end" count=${stuck.length ? number(stuck.length) : ''}>
+      ${stuck.slice(0, CARDS).map((run) => html`<${RunCard} key=${run.id} run=${run}>
+        <p class="card-text">Something of it was told to end, and five minutes later nothing said that it is gone: noticed <${Ago} at=${run.attention?.since} />. A cancel with force gives it up as abandoned.</p>
+        <div class="card-tools"><a href=${to.run(run.id)}>See what it is</a></div>
+      <//>`)}<//>
     <${Kind} title="Failed in the last 24 hours" count=${failed.length ? `${number(failed.length)}${more ? '+' : ''}` : ''} all=${groups.length > CARDS ? { href: to.runs({ status: 'failed' }), label: 'All runs that failed' } : undefined}>
       ${groups.slice(0, CARDS).map((runs) => (runs.length > 1 ? html`<${FailedAlike} key=${runs[0].workflow + said(runs[0])} runs=${runs} more=${more} />` : html`<${RunCard} key=${runs[0].id} run=${runs[0]}>
         <p class="card-text">${shortened(said(runs[0]), 300)}</p>

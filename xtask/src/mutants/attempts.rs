@@ -5,6 +5,7 @@ use super::mutant::{Mutant, mutant};
 const ADVANCE: &str = "crates/core/src/world/advance.rs";
 const ASK: &str = "crates/core/src/world/ask.rs";
 const AGAIN: &str = "crates/core/src/kernel/again.rs";
+const OVERDUE: &str = "crates/core/src/world/overdue.rs";
 const REPORT: &str = "crates/core/src/world/report.rs";
 const TIMERS: &str = "crates/core/src/world/timers.rs";
 
@@ -118,8 +119,20 @@ pub const MUTANTS: &[Mutant] = &[
     )),
     mutant("end-not-durable", "an end is in the batch that follows from it", REPORT, (
         "        self.draft.task(key, task);
-        self.asked_after.remove(&ticket.attempt);",
-        "        self.asked_after.remove(&ticket.attempt);",
+        self.forget_attempt(now, ticket);",
+        "        self.forget_attempt(now, ticket);",
+    )),
+    mutant("kill-not-told", "a kill that is not confirmed in time needs somebody", OVERDUE, (
+        "run.progress.unconfirmed_since.get_or_insert(now);",
+        "",
+    )),
+    mutant("kill-told-for-ever", "what is gone needs nobody", OVERDUE, (
+        "run.progress.unconfirmed_since = None;",
+        "",
+    )),
+    mutant("kill-begins-anew", "a kill is late from the first order on", REPORT, (
+        "row.until.get_or_insert(now + KILL_CONFIRMED_WITHIN);",
+        "row.until = Some(now + KILL_CONFIRMED_WITHIN);",
     )),
     mutant("never-settled", "an end that is durable is settled", REPORT, (
         "        self.effect(Effect::Settle(self.executor(ticket), ticket));",

@@ -54,7 +54,7 @@ pub const MUTANTS: &[Mutant] = &[
         "run.strategy(no) == FailureStrategy::FailFast && !is_stopping && false",
     )),
     mutant("fail-fast-stops-nothing", "what is live of a closed group is stopped", GROUP, (
-        "true => «self.stop(key, task, Stopping::Cancel, |row| row.cancelled = Some(why))»",
+        "true => «self.stop_to_cancel(now, (key, task), why)»",
         "()",
     )),
     mutant("closed-opens-more", "a closed group opens no more", COUNT, (

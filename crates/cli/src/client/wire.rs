@@ -12,6 +12,13 @@ use mainspring_core::view::awaits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// What a run needs a person for.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Attention {
+    pub why: String,
+    pub since: Timestamp,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 pub struct Run {
     pub id: String,
@@ -19,6 +26,7 @@ pub struct Run {
     pub version: u32,
     pub status: String,
     pub held: Option<Hold>,
+    pub attention: Option<Attention>,
     /// Of a list or an event only if it is small.
     pub input: Option<Json>,
     #[serde(default)]

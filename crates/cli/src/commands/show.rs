@@ -120,6 +120,14 @@ fn drawn(whole: &Document) -> Result<String> {
     if let Some(held) = &run.held {
         field("held", &format!("{} UTC by {}", time_text::moment(held.at), out::tame(&held.by)));
     }
+    if let Some(needed) = &run.attention {
+        let what = match needed.why.as_str() {
+            "kill_unconfirmed" => "something was told to end and is not known to be gone",
+            other => other,
+        };
+        let since = time_text::moment(needed.since);
+        field("attention", &format!("{since} UTC: {}; explain says more", out::tame(what)));
+    }
     let by = out::tame(&run.triggered_by);
     field("created", &format!("{} UTC by {by}", time_text::moment(run.created_at)));
     if let Some(parent) = &run.parent {

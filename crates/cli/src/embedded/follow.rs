@@ -7,6 +7,7 @@ use crate::progress::{Board, Reporter, Standing as _};
 use crate::signals::{Asked, Signals};
 use mainspring_core::ids::{RunId, RunKey};
 use mainspring_core::kernel::row::RunStatus;
+use mainspring_core::world::batch::Unconfirmed;
 use mainspring_core::world::input::{Command, Input, Order, Verb};
 use mainspring_engine::{Engine, NotDone, Stopped};
 use mainspring_store::Store;
@@ -122,6 +123,7 @@ impl Follow {
                     }
                 }
                 News::StoreFailed(error) => self.store_failed(&error),
+                News::KillUnconfirmed(what) => self.say_unconfirmed(&what),
             }
         }
         self.reporter.flush();
@@ -133,6 +135,15 @@ impl Follow {
             let head = out::yellow("the store fails");
             self.reporter.line(&format!("{head}, trying again: {error}"));
         }
+    }
+
+    fn say_unconfirmed(&mut self, what: &Unconfirmed) {
+        let Unconfirmed { run, task, .. } = what;
+        let head = out::yellow("not known to be gone");
+        self.reporter.line(&format!(
+            "{head}: task {task} of {run} was told to end 5m ago; \
+             `mainspring cancel {run} --force` gives it up as abandoned"
+        ));
     }
 
     fn is_to_leave(&mut self, asked: Asked) -> bool {

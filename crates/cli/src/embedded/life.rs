@@ -6,6 +6,7 @@ use crate::executors::executors;
 use crate::git_merge;
 use anyhow::{Context as _, Result};
 use mainspring_core::ids::AttemptId;
+use mainspring_core::world::batch::Unconfirmed;
 use mainspring_engine::events::{Event, Observer};
 use mainspring_engine::{Engine, EngineConfig, Load};
 use mainspring_exec::{Executor as _, ProcessConfig, ProcessExecutor};
@@ -35,6 +36,7 @@ pub struct Life {
 pub enum News {
     Committed(Vec<Event>),
     StoreFailed(String),
+    KillUnconfirmed(Unconfirmed),
 }
 
 impl Life {
@@ -109,6 +111,10 @@ impl Observer for Teller {
 
     fn content_waits(&self, error: &str) {
         let _ = self.news.send(News::StoreFailed(error.to_owned()));
+    }
+
+    fn kill_unconfirmed(&self, what: &Unconfirmed) {
+        let _ = self.news.send(News::KillUnconfirmed(what.clone()));
     }
 
     fn store_failed(&self, error: &str) {

@@ -1,6 +1,7 @@
 //! What a server says while it works: lines for people on a terminal, JSON otherwise.
 
 use mainspring_core::ids::AttemptId;
+use mainspring_core::world::batch::Unconfirmed;
 use mainspring_engine::events::{Event, Observer};
 use mainspring_engine::retention::RetentionError;
 use mainspring_server::Hub;
@@ -47,10 +48,14 @@ impl Observer for Narrator {
         warn!(why, "what was left cannot be kept, or not be read: it waits, and is tried again");
     }
 
-    fn kill_unconfirmed(&self, attempt: AttemptId, whose: &str) {
+    fn kill_unconfirmed(&self, what: &Unconfirmed) {
+        let Unconfirmed { ticket, run, workflow, task } = what;
         warn!(
-            %attempt,
-            whose,
+            %run,
+            %workflow,
+            %task,
+            index = ticket.task.index,
+            attempt = %ticket.attempt,
             "it was told to end 5m ago and is not known to be gone: unless somebody has done so, \
              `mainspring cancel RUN TASK --force` gives it up as abandoned"
         );

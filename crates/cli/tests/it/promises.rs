@@ -83,7 +83,7 @@ const BREAKS: &[(&str, &str, &str)] = &[
     ("update tasks set finished_at = null where run = <success> and no = 0",
         "tasks", "its attempt's end has no moment"),
     ("update tasks set until = 5 where run = <success> and no = 0",
-        "tasks", "the moment it waits for belongs to a delayed or parked task"),
+        "tasks", "the moment it waits for belongs to a delayed or parked task, or to a stop"),
     ("update tasks set settled_at = null where run = <success> and no = 0",
         "tasks", "the moment of its outcome belongs to a settled task"),
     ("update tasks set stopping = 'pause' where run = <success> and no = 0",

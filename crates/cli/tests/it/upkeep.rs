@@ -21,20 +21,22 @@ fn a_schema_is_brought_up_to_date() {
         |more: &[&str]| bench.run(&[&["db", "migrate", "--database", &url][..], more].concat());
     for _ in 0..2 {
         let done = migrate(&["--dry-run"]);
-        let all = "schema 0 → 11, not done yet: 0001_first, 0002_blobs, 0003_outputs, 0004_limits, \
+        let all = "schema 0 → 12, not done yet: 0001_first, 0002_blobs, 0003_outputs, 0004_limits, \
                    0005_waits, 0006_reruns, 0007_additions, 0008_graces, 0009_finalizers, \
-                   0010_children, 0011_bulks\n";
+                   0010_children, 0011_bulks, 0012_kills\n";
         assert_eq!(done.is(0).stdout, all);
     }
-    let done = "schema 0 → 11: 0001_first, 0002_blobs, 0003_outputs, 0004_limits, 0005_waits, \
+    let done = "schema 0 → 12: 0001_first, 0002_blobs, 0003_outputs, 0004_limits, 0005_waits, \
                 0006_reruns, 0007_additions, 0008_graces, 0009_finalizers, \
-                   0010_children, 0011_bulks\n";
+                   0010_children, 0011_bulks, 0012_kills\n";
     assert_eq!(migrate(&[]).is(0).stdout, done);
-    assert_eq!(migrate(&[]).is(0).stdout, "schema 11 is the newest: nothing to do\n");
-    assert_eq!(migrate(&["-o", "json"]).is(0).json()["from"], 11);
-    database
-        .sql("drop table mainspring.bulks; delete from mainspring.migrations where number = 11");
-    assert_eq!(migrate(&[]).is(0).stdout, "schema 10 → 11: 0011_bulks\n");
+    assert_eq!(migrate(&[]).is(0).stdout, "schema 12 is the newest: nothing to do\n");
+    assert_eq!(migrate(&["-o", "json"]).is(0).json()["from"], 12);
+    database.sql(
+        "alter table mainspring.runs drop column unconfirmed_since;
+         delete from mainspring.migrations where number = 12",
+    );
+    assert_eq!(migrate(&[]).is(0).stdout, "schema 11 → 12: 0012_kills\n");
     database.sql("insert into mainspring.migrations (number, applied_at) values (99, 0)");
     migrate(&[]).is(3).says("newer version of Mainspring");
     migrate(&["--dry-run"]).is(3).says("newer version of Mainspring");
@@ -48,14 +50,15 @@ fn a_file_is_brought_up_to_date() {
     bench.shell("mkdir -m 700 .mainspring; : > .mainspring/mainspring.db").is(0);
     let would = bench.run(&["db", "migrate", "--dry-run"]);
     let all = "0001_first, 0002_outputs, 0003_limits, 0004_waits, 0005_reruns, 0006_additions, \
-               0007_graces, 0008_finalizers, 0009_children, 0010_bulks";
-    assert_eq!(would.is(0).stdout, format!("schema 0 → 10, not done yet: {all}\n"));
+               0007_graces, 0008_finalizers, 0009_children, 0010_bulks, 0011_kills";
+    assert_eq!(would.is(0).stdout, format!("schema 0 → 11, not done yet: {all}\n"));
     let done = bench.run(&["db", "migrate"]);
-    assert_eq!(done.is(0).stdout, format!("schema 0 → 10: {all}\n"));
+    assert_eq!(done.is(0).stdout, format!("schema 0 → 11: {all}\n"));
     bench.run(&["run", "w.yaml"]).is(0);
     bench.run(&["db", "migrate"]).is(0).prints("nothing to do");
-    sqlite(&bench, ".mainspring", "drop table bulks; pragma user_version = 9");
-    bench.run(&["db", "migrate"]).is(0).prints("schema 9 → 10: 0010_bulks\n");
+    let back = "alter table runs drop column unconfirmed_since; pragma user_version = 10";
+    sqlite(&bench, ".mainspring", back);
+    bench.run(&["db", "migrate"]).is(0).prints("schema 10 → 11: 0011_kills\n");
     bench.run(&["db", "check"]).is(0);
     sqlite(&bench, ".mainspring", "pragma user_version = 99");
     bench.run(&["db", "migrate"]).is(3).says("newer version of Mainspring");

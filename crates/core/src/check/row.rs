@@ -22,6 +22,8 @@ fn contradictions(task: &Task, row: &TaskRow) -> [(bool, &'static str); 12] {
     let attempt = row.attempt.as_ref();
     let is_parked = row.fact == Fact::Waiting;
     let is_live = row.fact.is_live() || is_parked;
+    let is_delayed = row.acting() == Fact::Delayed;
+    let may_have_end = is_parked || row.is_live() && row.stopping.is_some();
     let is_at_work = attempt.is_some_and(|attempt| attempt.end.is_none());
     let good = [AttemptEnd::Success, AttemptEnd::Cached, AttemptEnd::Copied];
     let end = attempt.and_then(|attempt| attempt.end.as_ref());
@@ -45,9 +47,8 @@ fn contradictions(task: &Task, row: &TaskRow) -> [(bool, &'static str); 12] {
             "and its attempt's end has no moment, or its moment no end",
         ),
         (
-            row.until.is_some() != (row.acting() == Fact::Delayed)
-                && !(is_parked && row.until.is_some()),
-            "and the moment it waits for belongs to a delayed or parked task, and to no other",
+            row.until.is_some() != is_delayed && !(may_have_end && row.until.is_some()),
+            "and the moment it waits for belongs to a delayed or parked task, or to a stop, and to no other",
         ),
         (
             row.awaited().is_some() != is_parked || is_parked && task.control().is_none(),

@@ -105,6 +105,8 @@ pub struct RunProgress {
     /// Since when nothing but `always` tasks is left of a run that was cancelled or has timed out:
     /// what their graces count from.
     pub alone_since: Option<Timestamp>,
+    /// Since when something of it was told to end and is not known to be gone, though it should be.
+    pub unconfirmed_since: Option<Timestamp>,
     pub owner: SchedulerId,
     /// Number of the commit that last touched it, in its owner's order.
     pub stamp: u64,
@@ -311,8 +313,8 @@ impl Cancelled {
 pub struct TaskRow {
     pub task: TaskRef,
     pub fact: Fact,
-    /// Set exactly while the fact is `Delayed`, while it is `Waiting` if that has an end, and while
-    /// its finalizer is delayed.
+    /// Set exactly while the fact is `Delayed`, while it is `Waiting` if that has an end, while its
+    /// finalizer is delayed, and while a live attempt is being stopped: it has to be gone by then.
     pub until: Option<Timestamp>,
     /// Attempt numbers used so far; they go on after a retry by a person.
     pub attempts: u32,

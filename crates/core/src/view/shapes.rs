@@ -36,6 +36,9 @@ pub struct RunView {
     pub paused_reason: Option<PausedReason>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<Hold>,
+    /// Set while it needs a person, though nobody holds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attention: Option<Attention>,
     /// In lists and events only one of at most 1 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<Json>,
@@ -80,6 +83,30 @@ impl ParentView {
     fn of(parent: &Parent) -> Self {
         let Parent { run, task, name, attempt } = parent;
         Self { run: *run, task: name.to_string(), index: task.index, attempt: *attempt }
+    }
+}
+
+/// What a run needs a person for.
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Attention {
+    pub why: AttentionReason,
+    pub since: Timestamp,
+}
+
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttentionReason {
+    /// An attempt was told to end, and five minutes later nothing said that it is gone. A cancel by
+    /// force gives it up as abandoned.
+    KillUnconfirmed,
+}
+
+impl Attention {
+    fn of(progress: &RunProgress) -> Option<Self> {
+        let since = progress.unconfirmed_since?;
+        Some(Self { why: AttentionReason::KillUnconfirmed, since })
     }
 }
 
@@ -258,6 +285,7 @@ pub fn run_view(head: &RunHead, progress: &RunProgress) -> RunView {
         status: progress.status,
         paused_reason: PausedReason::of(head, progress),
         held: progress.hold.clone(),
+        attention: Attention::of(progress),
         input: Some(head.input.clone()).filter(|input| !input.is_unread()),
         labels: head.labels.clone(),
         priority: head.priority,

@@ -80,7 +80,7 @@ impl World {
             // The first order may have been lost with the world that gave it. Whatever else is
             // heard of the attempt comes too late: this is the last word that its executor gets.
             if told.contains(task) {
-                self.stop(key, *task, Stopping::Cancel, |_| {});
+                self.stop(now, (key, *task), Stopping::Cancel, |_| {});
             }
             self.abandon(now, key, *task);
         }

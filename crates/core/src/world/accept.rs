@@ -120,6 +120,7 @@ impl World {
             hold: None,
             cancel: None,
             alone_since: None,
+            unconfirmed_since: None,
             owner: self.scheduler,
             stamp: 0,
             started_at: begins,

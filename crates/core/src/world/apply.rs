@@ -214,10 +214,12 @@ impl World {
         let row = run.row(task);
         let fact = row.map_or(Fact::None, |row| row.fact);
         let is_live = row.is_some_and(TaskRow::is_live);
+        let is_being_stopped = row.is_some_and(|row| row.stopping.is_some());
         match (fact, task.index) {
-            (Fact::Dispatched | Fact::Running, _) => self.attempt_timed_out(key, task),
+            _ if is_live && is_being_stopped => self.kill_overdue(now, key, task),
+            (Fact::Dispatched | Fact::Running, _) => self.attempt_timed_out(now, key, task),
             (Fact::Waiting, _) => self.fire(now, key, task),
-            (Fact::WorkerDone, _) if is_live => self.attempt_timed_out(key, task),
+            (Fact::WorkerDone, _) if is_live => self.attempt_timed_out(now, key, task),
             (Fact::WorkerDone, _) => self.line_up(now, key, task),
             (Fact::Delayed, Some(index)) => {
                 self.instance_due(now, key, (task.no, index));

@@ -76,8 +76,19 @@ pub enum Effect {
     Reattach(ExecutorKind, Question),
     /// The attempt's end is durable: its executor may forget it.
     Settle(ExecutorKind, Ticket),
+    /// It was told to end long ago, and is not known to be gone.
+    KillUnconfirmed(Box<Unconfirmed>),
     /// The run is final.
     RunEnded(RunId),
+}
+
+/// An attempt that only a person may give up, and where it belongs, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unconfirmed {
+    pub ticket: Ticket,
+    pub run: RunId,
+    pub workflow: Arc<str>,
+    pub task: Arc<str>,
 }
 
 /// The outcome of one round of decisions.

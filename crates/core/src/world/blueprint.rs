@@ -24,7 +24,7 @@ pub struct Blueprint {
 
 impl Blueprint {
     /// Makes the limits that the definition names known. Their numbers are those of the newest
-    /// version that names them, whichever runs are loaded.
+    /// version that names them: the latest one, or if that no longer does, of those in use.
     pub fn new(definition: Arc<Definition>, version: u32, limits: &mut Limits) -> Self {
         for (tier, bound) in &definition.tiers {
             let name = own_tier(&definition, tier);

@@ -3,6 +3,7 @@
 
 use crate::ids::{RunKey, TaskRef};
 use crate::kernel::row::Stopping;
+use crate::time::Timestamp;
 use crate::world::state::World;
 
 impl World {
@@ -13,7 +14,7 @@ impl World {
     }
 
     /// Stops every live attempt that is not being stopped already.
-    pub fn stop_all(&mut self) {
+    pub fn stop_all(&mut self, now: Timestamp) {
         let live: Vec<(RunKey, TaskRef)> = self
             .runs
             .iter()
@@ -24,7 +25,7 @@ impl World {
             })
             .collect();
         for (key, task) in live {
-            self.stop(key, task, Stopping::Pause, |_| {});
+            self.stop(now, (key, task), Stopping::Pause, |_| {});
         }
         self.gather.hurry();
     }

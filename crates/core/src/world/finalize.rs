@@ -293,6 +293,7 @@ impl World {
         let mut past = None;
         self.change(key, task, |row| {
             row.stopping = None;
+            row.until = None;
             let finalizer = row.finalizer.as_mut().expect("the ticket was checked");
             past = finalizer.attempt.take().map(|attempt| attempt.ended(now, end));
             edit(row);
@@ -303,8 +304,7 @@ impl World {
             self.draft.add(Change::NewAttempt(key, past));
         }
         self.draft.task(key, task);
-        self.asked_after.remove(&ticket.attempt);
-        self.over.remove(&ticket.attempt);
+        self.forget_attempt(now, ticket);
         match task.index {
             Some(_) => self.instance_ended(now, key, task),
             None => {

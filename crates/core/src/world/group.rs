@@ -262,7 +262,7 @@ impl World {
         for (task, is_live, stopping) in rows {
             match is_live {
                 true if stopping == Some(Stopping::Cancel) => {}
-                true => self.stop(key, task, Stopping::Cancel, |row| row.cancelled = Some(why)),
+                true => self.stop_to_cancel(now, (key, task), why),
                 false => self.cancel_instance(now, key, task, why),
             }
         }

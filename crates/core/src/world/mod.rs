@@ -28,6 +28,7 @@ mod checkpoint;
 mod retry;
 mod rerun;
 mod add;
+mod overdue;
 mod abandon;
 mod drain;
 mod housekeeping;

@@ -112,7 +112,7 @@ impl World {
         let run = self.run_mut(key);
         let is_live = run.rows.get(no).is_some_and(TaskRow::is_live);
         match run.rows.fact(no) {
-            _ if is_live => self.stop_to_cancel(key, TaskRef::plain(no), why),
+            _ if is_live => self.stop_to_cancel(now, (key, TaskRef::plain(no)), why),
             Fact::Open => self.close_group(now, key, no, why),
             Fact::None | Fact::Delayed | Fact::Waiting | Fact::WorkerDone => {
                 self.cancel_now(now, key, no, why);
@@ -147,8 +147,17 @@ impl World {
     }
 
     /// A live one gets its outcome when it is gone.
-    fn stop_to_cancel(&mut self, key: RunKey, task: TaskRef, why: Cancelled) {
-        self.stop(key, task, Stopping::Cancel, |row| row.cancelled = Some(why));
+    pub(super) fn stop_to_cancel(
+        &mut self,
+        now: Timestamp,
+        task: (RunKey, TaskRef),
+        why: Cancelled,
+    ) {
+        self.stop(now, task, Stopping::Cancel, |row| {
+            row.cancelled = Some(why);
+            // A cancel lifts holds.
+            row.hold = None;
+        });
     }
 
     /// What the orders about one task have in common.
@@ -196,7 +205,7 @@ impl World {
             }
         }
         for task in self.run_mut(key).at_work(task) {
-            self.stop(key, task, Stopping::Pause, |_| {});
+            self.stop(now, (key, task), Stopping::Pause, |_| {});
         }
         self.align_children(now, key, Some(task));
         Ok(Reply::Done)
@@ -209,6 +218,9 @@ impl World {
         task: TaskRef,
     ) -> Result<Reply, Refusal> {
         let fact = self.check_task(key, task)?;
+        if self.run_mut(key).is_being_cancelled(task) {
+            return Err(Refusal::TaskStopping);
+        }
         let held = self.run_mut(key).held(task);
         if held.is_empty() {
             return Err(Refusal::TaskNotHeld);
@@ -258,7 +270,7 @@ impl World {
         if task.index.is_some() {
             // What that means for those below is said when its group is through.
             if is_live {
-                self.stop_to_cancel(key, task, Cancelled::ByName);
+                self.stop_to_cancel(now, (key, task), Cancelled::ByName);
             } else {
                 self.cancel_instance(now, key, task, Cancelled::ByName);
                 self.after_instance(now, key, task.no);
@@ -271,7 +283,7 @@ impl World {
         let below = below(run.blueprint.shape(), &run.plan, &run.rows, no);
         match fact {
             Fact::Open => self.close_group(now, key, no, Cancelled::ByName),
-            _ if is_live => self.stop_to_cancel(key, task, Cancelled::ByName),
+            _ if is_live => self.stop_to_cancel(now, (key, task), Cancelled::ByName),
             _ => self.cancel_now(now, key, no, Cancelled::ByName),
         }
         for (no, falls) in below {

@@ -8,6 +8,7 @@ use crate::kernel::cache::{CacheKey, CacheRow};
 use crate::kernel::fact::Fact;
 use crate::kernel::row::{AttemptEnd, Log, Stopping, TaskRow};
 use crate::kernel::transition::{Event, transition};
+use crate::limits::KILL_CONFIRMED_WITHIN;
 use crate::output::Output;
 use crate::spec::definition::Task;
 use crate::time::{Span, Timestamp};
@@ -323,12 +324,12 @@ impl World {
             attempt.finished_at = Some(now);
             attempt.end = Some(end);
             row.stopping = None;
+            row.until = None;
             edit(row);
             row.settled_at = row.fact.is_settled().then_some(now);
         });
         self.draft.task(key, task);
-        self.asked_after.remove(&ticket.attempt);
-        self.over.remove(&ticket.attempt);
+        self.forget_attempt(now, ticket);
         if task.index.is_some() {
             return self.instance_ended(now, key, task);
         }
@@ -336,6 +337,13 @@ impl World {
         self.pass_checkpoint(now, key, task.no);
         self.ending.insert(key);
         self.restart_if_due(now, key, task.no);
+    }
+
+    /// Nothing is expected of it any more.
+    pub(super) fn forget_attempt(&mut self, now: Timestamp, ticket: Ticket) {
+        self.asked_after.remove(&ticket.attempt);
+        self.over.remove(&ticket.attempt);
+        self.kill_confirmed(now, ticket.run, ticket.task);
     }
 
     /// A delay of nothing needs no timer.
@@ -347,7 +355,7 @@ impl World {
     }
 
     /// Its time is up: it keeps its permits until it is gone. Unless it was over before.
-    pub(super) fn attempt_timed_out(&mut self, key: RunKey, task: TaskRef) {
+    pub(super) fn attempt_timed_out(&mut self, now: Timestamp, key: RunKey, task: TaskRef) {
         let row = self.runs.get(&key).and_then(|run| run.row(task));
         let attempt = row.and_then(TaskRow::live_attempt);
         if attempt.is_some_and(|(id, _)| self.over.contains(&id)) {
@@ -355,20 +363,22 @@ impl World {
         }
         let started = row.is_some_and(|row| row.acting() == Fact::Running);
         let why = if started { Stopping::Timeout } else { Stopping::StartTimeout };
-        self.stop(key, task, why, |_| {});
+        self.stop(now, (key, task), why, |_| {});
     }
 
     /// Orders the end of a live attempt, and notes with it whatever the caller has to say.
     pub(super) fn stop(
         &mut self,
-        key: RunKey,
-        task: TaskRef,
+        now: Timestamp,
+        (key, task): (RunKey, TaskRef),
         why: Stopping,
         note: impl FnOnce(&mut TaskRow),
     ) {
         let mut ticket = None;
         self.change(key, task, |row| {
             row.stopping = Some(why);
+            // It counts from the first order, whatever another one was given for.
+            row.until.get_or_insert(now + KILL_CONFIRMED_WITHIN);
             note(row);
             let (attempt, _) = row.live_attempt().expect("a live task has an attempt");
             ticket = Some(Ticket { run: key, task: row.task, attempt });
@@ -386,7 +396,8 @@ fn gone(log: Option<Log>) -> Ended {
 
 pub(super) fn step(row: &mut TaskRow, event: Event) {
     row.fact = transition(row.fact, event).expect("callers looked at the fact first");
-    if row.fact != Fact::Delayed {
+    let is_being_stopped = row.stopping.is_some_and(|_| row.fact.is_live());
+    if row.fact != Fact::Delayed && !is_being_stopped {
         row.until = None;
     }
 }

@@ -98,6 +98,8 @@ pub struct World {
     pub(super) asked_after: BTreeSet<AttemptId>,
     /// Attempts whose work is over, while their logs are put away.
     pub(super) over: BTreeSet<AttemptId>,
+    /// What was told to end and is not known to be gone, though it should be.
+    pub(super) overdue: BTreeSet<(RunKey, TaskRef)>,
     /// The number of the batch in the making.
     pub(super) next_batch: u64,
     /// Runs that left memory, so that an older reading is noticed.
@@ -134,6 +136,7 @@ impl World {
             next_question: 0,
             asked_after: BTreeSet::new(),
             over: BTreeSet::new(),
+            overdue: BTreeSet::new(),
             next_batch: 0,
             departed: BTreeMap::new(),
         }

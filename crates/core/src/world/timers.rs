@@ -58,6 +58,7 @@ pub fn due(row: &TaskRow, task: &Task) -> Option<Timestamp> {
             Some(attempt?.dispatched_at + Span(left))
         }
         Fact::Running if row.stopping.is_none() => Some(attempt?.started_at? + task.timeout),
+        Fact::Dispatched | Fact::Running => row.until,
         Fact::WorkerDone => final_due(row, task.finalize.as_deref()?),
         _ => None,
     }
@@ -75,6 +76,7 @@ fn final_due(row: &TaskRow, finalize: &Finalize) -> Option<Timestamp> {
         Fact::Running if row.stopping.is_none() => {
             Some(finalizer.attempt?.started_at? + finalize.timeout)
         }
+        Fact::Dispatched | Fact::Running => row.until,
         _ => None,
     }
 }

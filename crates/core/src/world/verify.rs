@@ -5,10 +5,11 @@ use crate::ids::{RunKey, TaskNo, TaskRef};
 use crate::kernel::fact::Fact;
 use crate::kernel::group::Group;
 use crate::kernel::permits::{LimitId, Limits};
-use crate::kernel::row::Counts;
+use crate::kernel::row::{Counts, TaskRow};
 use crate::plan::dag::plan::{Course, Plan};
 use crate::time::Timestamp;
 use crate::world::instances::{Instances, Standing, tally};
+use crate::world::overdue::is_overdue;
 use crate::world::run::{About, Run, count};
 use crate::world::state::World;
 use crate::world::timers::{Timer, due};
@@ -24,6 +25,7 @@ impl World {
         self.verify_permits()?;
         self.verify_gate()?;
         self.verify_timers(now)?;
+        self.verify_overdue(now)?;
         self.verify_ready(now)?;
         self.verify_line(now)
     }
@@ -64,6 +66,29 @@ impl World {
             Some(timer) => Err(format!("a timer is left over: {timer:?}")),
             None => Ok(()),
         }
+    }
+
+    /// Only what should be gone by now is known to be overdue, and its run says so.
+    fn verify_overdue(&self, now: Timestamp) -> Result<(), String> {
+        for (key, task) in &self.overdue {
+            let row = self.runs.get(key).and_then(|run| run.row(*task));
+            if !row.is_some_and(|row| is_overdue(row, now)) {
+                return Err(format!("{task:?} of run {} is not overdue", key.0));
+            }
+        }
+        for (key, run) in &self.runs {
+            let is_told = run.progress.unconfirmed_since.is_some();
+            // A clock that was set back may have made them early again.
+            let stops = |row: &TaskRow| row.is_live() && row.stopping.is_some();
+            if is_told && !run.all_rows().any(stops) {
+                return Err(format!("run {} needs nobody and says that it does", key.0));
+            }
+            let known = self.overdue.range((*key, TaskRef::FIRST)..).next();
+            if !is_told && known.is_some_and(|(run, _)| run == key) {
+                return Err(format!("run {} needs somebody and does not say so", key.0));
+            }
+        }
+        Ok(())
     }
 
     /// Whatever may land stands in line, and nothing else does.

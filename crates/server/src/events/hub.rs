@@ -206,6 +206,7 @@ mod tests {
             hold: None,
             cancel: None,
             alone_since: None,
+            unconfirmed_since: None,
             owner: SchedulerId::from_bytes([1; 16]),
             stamp,
             started_at: None,

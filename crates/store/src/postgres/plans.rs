@@ -76,6 +76,7 @@ fn progress(status: RunStatus) -> RunProgress {
         hold: None,
         cancel: None,
         alone_since: None,
+        unconfirmed_since: None,
         owner: SCHEDULER,
         stamp: 1,
         started_at: None,

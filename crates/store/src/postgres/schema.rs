@@ -19,6 +19,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0009_finalizers", sql: include_str!("migrations/0009_finalizers.sql") },
     Migration { name: "0010_children", sql: include_str!("migrations/0010_children.sql") },
     Migration { name: "0011_bulks", sql: include_str!("migrations/0011_bulks.sql") },
+    Migration { name: "0012_kills", sql: include_str!("migrations/0012_kills.sql") },
 ];
 
 /// Older servers lack what the statements here use.

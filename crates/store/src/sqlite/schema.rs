@@ -16,6 +16,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0008_finalizers", sql: include_str!("migrations/0008_finalizers.sql") },
     Migration { name: "0009_children", sql: include_str!("migrations/0009_children.sql") },
     Migration { name: "0010_bulks", sql: include_str!("migrations/0010_bulks.sql") },
+    Migration { name: "0011_kills", sql: include_str!("migrations/0011_kills.sql") },
 ];
 
 /// Marks the file as Mainspring's: "Main" in ASCII.

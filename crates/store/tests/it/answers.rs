@@ -87,6 +87,8 @@ fn hand_over_during(store: &Postgres, rounds: u64, trouble: &dyn Fn(u64)) -> u64
     let (next, durable) = (AtomicU64::new(1), AtomicU64::new(0));
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
+        // Also when trouble cannot be made: who hands over would go on for ever.
+        let _over = Over(&is_over);
         for _ in 0..HANDS {
             scope.spawn(|| hand_over(store, (&fence, &next, &durable), &is_over));
         }
@@ -99,9 +101,16 @@ fn hand_over_during(store: &Postgres, rounds: u64, trouble: &dyn Fn(u64)) -> u64
                 thread::yield_now();
             }
         }
-        is_over.store(true, Ordering::Relaxed);
     });
     durable.into_inner()
+}
+
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 fn hand_over(

@@ -141,6 +141,7 @@ impl Chance {
                 false => CancelCause::Asked(chance.text()),
             }),
             alone_since: self.maybe(Self::time),
+            unconfirmed_since: self.maybe(Self::time),
             owner: self.of(&[SCHEDULER, SCHEDULER, OTHER]),
             started_at: self.maybe(Self::time),
             opened_at: self.maybe(Self::time),

@@ -63,6 +63,7 @@ pub fn progress(status: RunStatus, stamp: u64) -> RunProgress {
         hold: None,
         cancel: None,
         alone_since: None,
+        unconfirmed_since: None,
         owner: SCHEDULER,
         stamp,
         started_at: None,

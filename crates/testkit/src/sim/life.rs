@@ -146,7 +146,7 @@ impl Life {
                 desk.take_back(ticket.attempt);
                 executors.settle(ticket);
             }
-            Order::Effect(Effect::RunEnded(_)) => {}
+            Order::Effect(Effect::KillUnconfirmed(_) | Effect::RunEnded(_)) => {}
             Order::OnlyThese(known) => {
                 desk.keep_only(&known);
                 for ticket in executors.held() {

@@ -61,6 +61,7 @@ promises! {
     Tries = "tries", "tries and losses count what happened; only a person resets them";
     Delays = "delays", "a delay is as long as the policy says and is neither forgotten nor shortened";
     Stopping = "stopping", "why an attempt is being stopped decides how it ends, and is never forgotten";
+    Overdue = "overdue", "a run needs somebody while something was told to end five minutes ago and is not known to be gone";
     WindingDown = "winding-down", "a run that is cancelling stops everything that is live but what runs always";
     Always = "always", "what runs always is left in peace after a cancel for as long as its grace, and no longer";
     Checkpoint = "checkpoint", "a run is paused after the success of a checkpoint until somebody resumes it";

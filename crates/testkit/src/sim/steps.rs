@@ -249,6 +249,9 @@ impl Play {
             let text: String = told(&order).chars().take(200).collect();
             self.note(|| format!("act {text}"));
         }
+        if matches!(order, Order::Effect(Effect::KillUnconfirmed(_))) {
+            self.luck.tally.count(("moment", "kill unconfirmed", ""));
+        }
         let Some(life) = &self.life else { return Ok(()) };
         match life.work(order, &mut self.executors, &mut self.desk) {
             Some(start) => self.launch(&start),

@@ -207,6 +207,7 @@ const MOMENTS: &[&str] = &[
     "handed over behind another",
     "stop before start",
     "end while stopping",
+    "kill unconfirmed",
 ];
 
 /// Every code but `not_owned`, `workflow_active`, `too_many_signals`, `child_run` and `held_by_parent`:

@@ -35,6 +35,8 @@ impl Reading<'_> {
         }
         if group.has_more() {
             reasons.extend(self.of_next(no, row, group));
+        } else {
+            reasons.extend(row.hold.as_deref().map(held));
         }
         reasons
     }

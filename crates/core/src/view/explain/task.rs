@@ -5,10 +5,10 @@ use super::seen::Reading;
 use crate::ids::TaskNo;
 use crate::kernel::fact::Fact;
 use crate::kernel::row::{Attempt, AttemptEnd, Cancelled, Hold, Stopping, TaskRow};
+use crate::limits::KILL_CONFIRMED_WITHIN;
 use crate::plan::dag::edge::EdgeState;
 use crate::plan::dag::graph::EdgeNo;
 use crate::spec::definition::Task;
-use crate::time::{Span, Timestamp};
 use crate::view::awaits::Awaits;
 use crate::view::words::word;
 
@@ -79,14 +79,15 @@ impl Reading<'_> {
         let attempt = row.attempt.as_ref();
         let mut reasons: Vec<Reason> = match row.fact {
             Fact::Dispatched | Fact::Running => {
-                let live = row.stopping.map(|why| self.stopping(row, why));
+                let live = row.stopping.map(|why| stopping(row, why));
                 let live = live.or_else(|| attempt.map(|it| at_work(row.fact, it)));
                 let left = (!self.is_attended()).then_some(Reason::Unattended);
                 return live.into_iter().chain(left).chain(held).collect();
             }
             Fact::Waiting => {
+                let stops = row.stopping.map(|why| stopping(row, why));
                 let awaited = awaited(self.task(no), row);
-                return awaited.into_iter().chain(held).collect();
+                return stops.into_iter().chain(awaited).chain(held).collect();
             }
             Fact::WorkerDone => {
                 let held: Vec<Reason> = held.collect();
@@ -114,7 +115,7 @@ impl Reading<'_> {
         let no = row.task.no;
         let Some(finalizer) = row.finalizing() else { return Vec::new() };
         if let Some(why) = row.stopping {
-            return vec![self.stopping(row, why)];
+            return vec![stopping(row, why)];
         }
         if let Some(live) = finalizer.attempt.filter(|_| finalizer.fact.is_live()) {
             let since = live.started_at.unwrap_or(live.dispatched_at);
@@ -139,51 +140,10 @@ impl Reading<'_> {
     }
 }
 
-impl Reading<'_> {
-    fn stopping(&self, row: &TaskRow, why: Stopping) -> Reason {
-        let (dispatched_at, started_at) = live_since(row);
-        let (timeout, start_timeout) = self.times(row);
-        let since = match why {
-            Stopping::Pause => row.hold.as_ref().map(|hold| hold.at),
-            Stopping::Timeout => started_at.map(|at| at + timeout),
-            Stopping::StartTimeout => dispatched_at.map(|at| at + start_timeout),
-            Stopping::Cancel => self.cancelled_since(row),
-        };
-        Reason::Stopping { why, reason: row.cancelled.map(Cancelled::word), since }
-    }
-
-    /// What lands the work has times of its own.
-    fn times(&self, row: &TaskRow) -> (Span, Span) {
-        let task = self.task(row.task.no);
-        match task.finalize.as_deref().filter(|_| row.fact == Fact::WorkerDone) {
-            Some(finalize) => (finalize.timeout, finalize.start_timeout),
-            None => (task.timeout, task.start_timeout),
-        }
-    }
-
-    /// What somebody asked for is not stored with its time; what a time was up for is known by it.
-    fn cancelled_since(&self, row: &TaskRow) -> Option<Timestamp> {
-        let progress = self.seen.progress;
-        match row.cancelled? {
-            Cancelled::RunTimeout => {
-                Some(progress.opened_at? + self.seen.shape.definition.timeout?)
-            }
-            Cancelled::GraceOver => {
-                Some(progress.alone_since? + self.task(row.task.no).always?.grace)
-            }
-            _ => None,
-        }
-    }
-}
-
-/// When what is live of a task was handed over, and when it started.
-fn live_since(row: &TaskRow) -> (Option<Timestamp>, Option<Timestamp>) {
-    let landing = row.finalizing().and_then(|finalizer| finalizer.attempt);
-    match (landing, row.attempt.as_ref()) {
-        (Some(live), _) => (Some(live.dispatched_at), live.started_at),
-        (None, Some(attempt)) => (Some(attempt.dispatched_at), attempt.started_at),
-        (None, None) => (None, None),
-    }
+/// Since the first order to stop it, of whatever is live of a task. A child run says that itself.
+fn stopping(row: &TaskRow, why: Stopping) -> Reason {
+    let since = row.until.filter(|_| row.is_live()).map(|until| until - KILL_CONFIRMED_WITHIN);
+    Reason::Stopping { why, reason: row.cancelled.map(Cancelled::word), since }
 }
 
 /// What is told of a hold.

@@ -174,7 +174,7 @@ fn a_drain_puts_it_off_and_the_next_life_starts_it_again() {
     let mut stage = Stage::new("a\nc always=30: a");
     stage.play("cancel; a gone");
     stage.world.start_nothing_more();
-    stage.world.stop_all();
+    stage.world.stop_all(stage.now);
     stage.settle();
     stage.play("c gone; crash; c ok");
     assert_eq!(stage.shown(), "cancelled: a=cancelled c=success");

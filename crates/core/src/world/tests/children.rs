@@ -118,6 +118,8 @@ fn a_cancel_goes_down_and_the_parent_is_cancelled_when_the_work_is_gone() {
          deep#1 cancelling: z=dispatched"
     );
     assert!(family.said.contains(&"stop deep#1.z cancel".to_owned()), "{:?}", family.said);
+    let told = format!("{:?}", family.explained("main"));
+    assert!(told.contains("is being stopped because of a cancel (run_cancelled)"), "{told}");
     family.play("kid.x gone; crash");
     assert_eq!(family.run("main").progress.status, RunStatus::Cancelling);
     family.play("deep.z gone");

@@ -17,7 +17,7 @@ fn what_is_stopped_starts_again_in_the_next_life_uncounted() {
     let mut stage = Stage::new("a");
     stage.play("a start");
     stage.world.start_nothing_more();
-    stage.world.stop_all();
+    stage.world.stop_all(stage.now);
     stage.settle();
     stage.play("a gone");
     assert_eq!(stage.shown(), "running: a=ready");
@@ -33,7 +33,7 @@ fn what_is_stopped_starts_again_in_the_next_life_uncounted() {
 fn an_outcome_that_was_reached_first_stands() {
     let mut stage = Stage::new("a");
     stage.play("a start");
-    stage.world.stop_all();
+    stage.world.stop_all(stage.now);
     stage.settle();
     stage.play("a ok");
     assert_eq!(stage.shown(), "success: a=success");

@@ -105,7 +105,7 @@ fn a_run_that_is_being_cancelled_says_by_whom_and_until_when() {
         "cancel",
         &[
             "the run: the run is being cancelled by ann",
-            "a dispatched is being stopped because of a cancel (run_cancelled), and counts until it is gone",
+            "a dispatched is being stopped for 0s because of a cancel (run_cancelled), and counts until it is gone",
             "c dispatched attempt 1 was handed over 0s ago and has not started yet",
             "d pending waits for c to be settled: it is dispatched",
         ],
@@ -189,6 +189,14 @@ fn a_limit_of_nothing_and_one_that_nobody_has_say_so() {
 
 /// What is said of a kill that takes so long.
 #[track_caller]
+#[test]
+fn a_fan_out_that_is_held_as_a_whole_says_by_whom() {
+    let mut stage = Stage::new("a fan=2");
+    stage.play("pause a; a/0 gone; a/1 gone");
+    let told = lines(&explained(&mut stage, true, ALL));
+    assert!(told.iter().any(|line| line.starts_with("a ") && line.contains("held by")), "{told:?}");
+}
+
 fn check_kill(sketch: &str, script: &str, expect: &str) {
     let mut stage = Stage::new(sketch);
     stage.play(script);
@@ -202,19 +210,26 @@ fn a_kill_that_is_not_confirmed_in_time_says_how_to_give_the_work_up() {
     let gone = "and counts until it is gone";
     let late = "and is not known to be gone: `cancel --force` gives it up as abandoned";
     let timeout = "because of its timeout";
-    check_kill("a timeout=30", "a start; wait 329", &format!("for 4m 59s {timeout}, {gone}"));
-    check_kill("a timeout=30", "a start; wait 330", &format!("for 5m {timeout}, {late}"));
+    check_kill(
+        "a timeout=30",
+        "a start; wait 30; wait 299",
+        &format!("for 4m 59s {timeout}, {gone}"),
+    );
+    check_kill("a timeout=30", "a start; wait 30; wait 300", &format!("for 5m {timeout}, {late}"));
     let landing = "a final=main final_timeout=10";
-    check_kill(landing, "a ok; a start; wait 310", &format!("for 5m {timeout}, {late}"));
+    check_kill(landing, "a ok; a start; wait 10; wait 300", &format!("for 5m {timeout}, {late}"));
     let unstarted = format!("for 5m because of its start_timeout, {late}");
-    check_kill("a", "wait 600", &unstarted);
-    check_kill("a final=main", "a ok; wait 600", &unstarted);
+    check_kill("a", "wait 300; wait 300", &unstarted);
+    check_kill("a final=main", "a ok; wait 300; wait 300", &unstarted);
     let pause = format!("for 6m because of a pause, {late}");
     check_kill("a", "a start; pause a; wait 360", &pause);
     check_kill("a final=main", "a ok; a start; pause a; wait 360", &pause);
     let run = format!("for 5m because of a cancel (run_timeout), {late}");
-    check_kill("@timeout=60\na timeout=7200", "a start; wait 360", &run);
-    // When somebody asked is not stored.
-    let asked = format!("because of a cancel (run_cancelled), {gone}");
+    check_kill("@timeout=60\na timeout=7200", "a start; wait 60; wait 300", &run);
+    let asked = format!("for 6m because of a cancel (run_cancelled), {late}");
     check_kill("a timeout=7200", "a start; cancel; wait 360", &asked);
+    check_kill("a timeout=7200", "cancel; wait 240; a start; wait 120", &asked);
+    // It counts from the first order.
+    let twice = format!("for 6m because of a cancel (by_name), {late}");
+    check_kill("a timeout=7200", "a start; pause a; wait 240; cancel a; wait 120", &twice);
 }

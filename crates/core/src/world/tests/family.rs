@@ -245,7 +245,7 @@ impl Family {
             }
             Effect::Settle(_, ticket) => drop(self.live.remove(&(ticket.run, ticket.task))),
             Effect::Evaluate(question) => self.questions.push(question),
-            Effect::RunEnded(_) => {}
+            Effect::KillUnconfirmed(_) | Effect::RunEnded(_) => {}
         }
     }
 

@@ -371,7 +371,7 @@ fn finished_work_below_a_cancelled_task_goes_on() {
 fn a_drain_stops_finalizers_uncounted() {
     let mut stage = played("a final=main", "a ok; a start");
     stage.world.start_nothing_more();
-    stage.world.stop_all();
+    stage.world.stop_all(stage.now);
     stage.play("a gone; crash");
     assert_eq!(stage.said.join("; "), "start a; land a; stop a pause; land a");
     assert_eq!((finalizer(&stage).tries, finalizer(&stage).losses), (0, 0));

@@ -58,5 +58,7 @@ fn what_does_not_apply_is_refused() {
     check_said("a", "resume a", "start a; refused task_not_held");
     check_said("a\nb: a", "pause b; pause b", "start a; refused task_held");
     check_said("a", "cancel a; pause a", "start a; stop a cancel; refused task_stopping");
+    let twice = "start a; stop a pause; stop a cancel; refused task_stopping";
+    check_said("a", "pause a; cancel a; resume a", twice);
     check_said("a\nb: a", "cancel; pause b", "start a; stop a cancel; refused run_state");
 }

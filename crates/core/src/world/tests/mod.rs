@@ -29,6 +29,7 @@ mod actives;
 mod reload;
 mod versions;
 mod gathers;
+mod overdue;
 mod abandons;
 mod drains;
 mod housekeeping;

@@ -232,6 +232,9 @@ impl Stage {
                 self.live.remove(&ticket.task);
             }
             Effect::Evaluate(question) => self.questions.push(question),
+            Effect::KillUnconfirmed(what) => {
+                self.said.push(format!("unconfirmed {}", name(what.ticket.task)));
+            }
             Effect::RunEnded(_) => self.said.push("end".to_owned()),
         }
     }

@@ -28,7 +28,8 @@ const PUT: &str = "
             output = t.output, tasks_total = t.total, tasks_live = t.live,
             tasks_success = t.success, tasks_failed = 0, tasks_cancelled = 0, tasks_skipped = 0,
             tasks_waiting = 0, tasks_worker_done = 0, signals = 0, additions = 0,
-            held_by = null, held_at = null, cancel = null, error = null, alone_since = null
+            held_by = null, held_at = null, cancel = null, error = null, alone_since = null,
+            unconfirmed_since = null
         from (
             select u.*, (select known.ctid from runs known where known.key = u.key) as place
             from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[],
@@ -43,11 +44,13 @@ const PUT: &str = "
 
 /// Whether there is nothing to say of it beyond the columns above.
 pub(in crate::postgres) fn is_plain(progress: &RunProgress) -> bool {
-    let RunProgress { hold, cancel, alone_since, error, signals, additions, .. } = progress;
+    let RunProgress { hold, cancel, alone_since, unconfirmed_since, error, .. } = progress;
+    let RunProgress { signals, additions, .. } = progress;
     let Counts { total, live, success, .. } = progress.counts;
     hold.is_none()
         && cancel.is_none()
         && alone_since.is_none()
+        && unconfirmed_since.is_none()
         && error.is_none()
         && (*signals, *additions) == (0, 0)
         && progress.counts == Counts { total, live, success, ..Counts::default() }

@@ -21,17 +21,18 @@ const INSERT: &str = "
     insert into runs (key, status, held_by, held_at, cancel, owner, stamp, started_at,
                       opened_at, finished_at, error, output, tasks_total, tasks_live,
                       tasks_success, tasks_failed, tasks_cancelled, tasks_skipped,
-                      tasks_waiting, tasks_worker_done, signals, additions, alone_since, id, workflow,
-                      version, kind, input, labels, priority, triggered_by, workdir, parent,
+                      tasks_waiting, tasks_worker_done, signals, additions, alone_since,
+                      unconfirmed_since, id, workflow, version, kind, input, labels, priority, triggered_by, workdir, parent,
                       group_key, created_at, retry_of, parent_task)
     select * from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[],
                          $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[],
                          $11::text[], $12::text[], $13::bigint[], $14::bigint[],
                          $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[],
                          $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[],
-                         $23::bigint[], $24::uuid[], $25::text[], $26::bigint[], $27::text[],
-                         $28::text[], $29::text[], $30::integer[], $31::text[], $32::text[],
-                         $33::uuid[], $34::text[], $35::bigint[], $36::uuid[], $37::text[])";
+                         $23::bigint[], $24::bigint[], $25::uuid[], $26::text[], $27::bigint[],
+                         $28::text[], $29::text[], $30::text[], $31::integer[], $32::text[],
+                         $33::text[], $34::uuid[], $35::text[], $36::bigint[], $37::uuid[],
+                         $38::text[])";
 const INSERT_INPUT: &str = "
     insert into inputs (run, input) select * from unnest($1::bigint[], $2::text[])";
 /// Looks up the place of each row by its key and updates by place: a plan that no statistics
@@ -44,7 +45,8 @@ const PUT: &str = "
             output = t.output, tasks_total = t.total, tasks_live = t.live, tasks_success = t.success,
             tasks_failed = t.failed, tasks_cancelled = t.cancelled, tasks_skipped = t.skipped,
             tasks_waiting = t.waiting, tasks_worker_done = t.worker_done, signals = t.signals,
-            additions = t.additions, alone_since = t.alone_since
+            additions = t.additions, alone_since = t.alone_since,
+            unconfirmed_since = t.unconfirmed_since
         from (
             select u.*, (select known.ctid from runs known where known.key = u.key) as place
             from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[],
@@ -52,10 +54,11 @@ const PUT: &str = "
                         $11::text[], $12::text[], $13::bigint[], $14::bigint[],
                         $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[],
                         $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[],
-                        $23::bigint[])
+                        $23::bigint[], $24::bigint[])
                  as u(key, status, held_by, held_at, cancel, owner, stamp, started_at,
                       opened_at, finished_at, error, output, total, live, success, failed,
-                      cancelled, skipped, waiting, worker_done, signals, additions, alone_since)
+                      cancelled, skipped, waiting, worker_done, signals, additions, alone_since,
+                      unconfirmed_since)
             offset 0) t
         where runs.ctid = t.place
         returning 1)
@@ -95,7 +98,7 @@ macro_rules! columns {
          held_by, held_at, cancel, (select id from schedulers where ordinal = owner) as owner, stamp, started_at,
          opened_at, finished_at, error, ", $output, ", tasks_total, tasks_live, tasks_success,
          tasks_failed, tasks_cancelled, tasks_skipped, tasks_waiting, tasks_worker_done,
-         signals, additions, alone_since"
+         signals, additions, alone_since, unconfirmed_since"
         )
     };
 }
@@ -118,7 +121,7 @@ pub(in crate::postgres) struct Owned<'a, Run> {
     pub owner: i64,
 }
 
-/// Parameters 1 to 22.
+/// Parameters 1 to 24.
 fn progress<'r, 'a, Run>(
     rows: &'r [Owned<'a, Run>],
     key: impl Fn(&Run) -> RunKey,
@@ -148,6 +151,7 @@ fn progress<'r, 'a, Run>(
         .and(|row| i64::from(row.progress.signals))
         .and(|row| i64::from(row.progress.additions))
         .and(|row| row.progress.alone_since.map(|at| at.0))
+        .and(|row| row.progress.unconfirmed_since.map(|at| at.0))
 }
 
 pub(in crate::postgres) fn insert<'a>(rows: &'a [Owned<'a, &'a RunHead>]) -> Step<'a> {
@@ -313,6 +317,7 @@ fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
         hold: read_hold(cells)?,
         cancel: cells.maybe_structure::<CancelCause>()?,
         alone_since: None,
+        unconfirmed_since: None,
         owner: SchedulerId::from_bytes(cells.id()?),
         stamp: cells.number()?,
         started_at: cells.maybe_time()?,
@@ -335,6 +340,7 @@ fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
     };
     (progress.signals, progress.additions) = (cells.number()?, cells.number()?);
     progress.alone_since = cells.maybe_time()?;
+    progress.unconfirmed_since = cells.maybe_time()?;
     Ok(progress)
 }
 

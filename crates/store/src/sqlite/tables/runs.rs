@@ -19,19 +19,20 @@ pub(super) const INSERT: &str = "
     insert into runs (key, status, held_by, held_at, cancel, owner, stamp, started_at,
                       opened_at, finished_at, error, output, tasks_total, tasks_live,
                       tasks_success, tasks_failed, tasks_cancelled, tasks_skipped,
-                      tasks_waiting, tasks_worker_done, signals, additions, alone_since, id, workflow,
-                      version, kind, input, labels, priority, triggered_by, workdir, parent,
+                      tasks_waiting, tasks_worker_done, signals, additions, alone_since,
+                      unconfirmed_since, id, workflow, version, kind, input, labels, priority, triggered_by, workdir, parent,
                       group_key, created_at, retry_of, parent_task)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
             ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35,
-            ?36, ?37)";
+            ?36, ?37, ?38)";
 pub(super) const INSERT_INPUT: &str = "insert into inputs (run, input) values (?1, ?2)";
 pub(super) const PUT: &str = "
     update runs set status = ?2, held_by = ?3, held_at = ?4, cancel = ?5, owner = ?6,
         stamp = ?7, started_at = ?8, opened_at = ?9, finished_at = ?10, error = ?11,
         output = ?12, tasks_total = ?13, tasks_live = ?14, tasks_success = ?15,
         tasks_failed = ?16, tasks_cancelled = ?17, tasks_skipped = ?18, tasks_waiting = ?19,
-        tasks_worker_done = ?20, signals = ?21, additions = ?22, alone_since = ?23
+        tasks_worker_done = ?20, signals = ?21, additions = ?22, alone_since = ?23,
+        unconfirmed_since = ?24
     where key = ?1";
 pub(super) const EXISTS: &str = "select 1 from runs where key = ?1";
 pub(super) const KNOWN: &str = "select 1 from runs where id = ?1";
@@ -56,7 +57,7 @@ macro_rules! columns {
          held_by, held_at, cancel, (select id from schedulers where ordinal = owner) as owner, stamp, started_at,
          opened_at, finished_at, error, ", $output, ", tasks_total, tasks_live, tasks_success,
          tasks_failed, tasks_cancelled, tasks_skipped, tasks_waiting, tasks_worker_done,
-         signals, additions, alone_since"
+         signals, additions, alone_since, unconfirmed_since"
         )
     };
 }
@@ -112,7 +113,7 @@ pub(in crate::sqlite) fn put(
     Ok(())
 }
 
-/// Parameters 1 to 23.
+/// Parameters 1 to 24.
 fn bind_progress(
     statement: &mut CachedStatement<'_>,
     run: RunKey,
@@ -122,7 +123,7 @@ fn bind_progress(
     let Counts { total, live, waiting, worker_done, success, failed, cancelled, skipped } =
         progress.counts;
     let owner = owners.ordinal(progress.owner)?;
-    let values: [&dyn ToSql; 23] = [
+    let values: [&dyn ToSql; 24] = [
         &run.0,
         &progress.status.word(),
         &progress.hold.as_ref().map(|hold| hold.by.as_str()),
@@ -146,11 +147,12 @@ fn bind_progress(
         &progress.signals,
         &progress.additions,
         &progress.alone_since.map(|at| at.0),
+        &progress.unconfirmed_since.map(|at| at.0),
     ];
     bind(statement, 1, &values)
 }
 
-/// Parameters 24 to 37.
+/// Parameters 25 to 38.
 fn bind_head(
     statement: &mut CachedStatement<'_>,
     head: &RunHead,
@@ -172,7 +174,7 @@ fn bind_head(
         &head.retry_of.as_ref().map(RunId::as_bytes),
         &head.parent.as_deref().map(|parent| structure(&ParentTask::of(parent))),
     ];
-    bind(statement, 24, &values)
+    bind(statement, 25, &values)
 }
 
 fn bind(
@@ -308,6 +310,7 @@ fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
         hold: read_hold(cells)?,
         cancel: cells.maybe_structure::<CancelCause>()?,
         alone_since: None,
+        unconfirmed_since: None,
         owner: SchedulerId::from_bytes(cells.take()?),
         stamp: cells.take()?,
         started_at: cells.maybe_time()?,
@@ -330,6 +333,7 @@ fn read_progress(cells: &mut Cells<'_>) -> Result<RunProgress, Fault> {
     };
     (progress.signals, progress.additions) = (cells.take()?, cells.take()?);
     progress.alone_since = cells.maybe_time()?;
+    progress.unconfirmed_since = cells.maybe_time()?;
     Ok(progress)
 }
 

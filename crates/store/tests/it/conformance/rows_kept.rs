@@ -37,6 +37,7 @@ fn full_progress() -> RunProgress {
         hold: Some(Hold { by: "ada".to_owned(), at: Timestamp(1_700_000_000_123_456) }),
         cancel: Some(CancelCause::Asked("bob".to_owned())),
         alone_since: Some(Timestamp(4)),
+        unconfirmed_since: Some(Timestamp(5)),
         started_at: Some(Timestamp(1)),
         opened_at: Some(Timestamp(2)),
         finished_at: Some(Timestamp(-3)),

@@ -47,10 +47,12 @@ impl Acts {
                 check_told(model, start)
             }
             Order::Effect(Effect::Stop(_, stop)) => {
-                let row = durable_row(model, stop.ticket);
-                let known = row.is_none_or(|row| row.stopping.is_some() || !row.is_live());
-                let other = !is_live(model, stop.ticket);
-                Promise::DurableFirst.ensure(known || other, || format!("stopped: {stop:?}"))
+                let known = is_stopping_or_over(model, stop.ticket);
+                Promise::DurableFirst.ensure(known, || format!("stopped: {stop:?}"))
+            }
+            Order::Effect(Effect::KillUnconfirmed(what)) => {
+                let known = is_stopping_or_over(model, what.ticket);
+                Promise::DurableFirst.ensure(known, || format!("unconfirmed: {what:?}"))
             }
             Order::Effect(Effect::Settle(_, ticket)) | Order::Forget(ticket) => {
                 let over = !is_live(model, *ticket);
@@ -68,6 +70,11 @@ impl Acts {
             Order::Effect(Effect::Reattach(..)) | Order::OnlyThese(_) => Ok(()),
         }
     }
+}
+
+fn is_stopping_or_over(model: &Model, ticket: Ticket) -> bool {
+    let row = durable_row(model, ticket);
+    row.is_none_or(|row| row.stopping.is_some()) || !is_live(model, ticket)
 }
 
 /// Whether a task runs is asked before anything is stored of it, and a list when its group is.

@@ -84,11 +84,15 @@ fn check_start(turn: &Turn<'_>, row: &TaskRow, finalizer: &Finalizer) -> Check {
         .is_some_and(|it| it.fact == Fact::Cancelled || it.stopping == Some(Stopping::Cancel));
     let cancelled = cancelled && !turn.was_asked(Verb::Retry);
     ensure(turn, row, !cancelled, "lands after a cancel")?;
-    let until = before.filter(|it| it.fact == Fact::WorkerDone).and_then(|it| it.until);
+    let until = before.filter(|it| is_put_off(it)).and_then(|it| it.until);
     let waited = until.is_none_or(|until| attempt.dispatched_at >= until);
     ensure(turn, row, waited, "lands before its time")?;
     let passed = turn.after.tasks.iter().find(|other| is_passed(turn, row, other));
     ensure(turn, row, passed.is_none(), "lands before one that was there first")
+}
+
+fn is_put_off(row: &TaskRow) -> bool {
+    row.fact == Fact::WorkerDone && row.acting() == Fact::Delayed
 }
 
 fn is_held(turn: &Turn<'_>, row: &TaskRow) -> bool {

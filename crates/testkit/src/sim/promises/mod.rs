@@ -30,6 +30,7 @@
 //! | a report must name the current attempt | fenced | `steps` |
 //! | the states of a run and their arrows | arrows | `runs` |
 //! | paused: no new attempt starts; does not end | paused-rests, arrows | `starts`, `runs` |
+//! | a kill that is not confirmed within five minutes, whatever crashes meanwhile, raises attention | overdue | `overdue` |
 //! | cancelling: no new attempt starts, except of `always` tasks | cancelled-rests | `starts` |
 //! | cancelling: live attempts are being stopped, except of `always` tasks | winding-down | `cancels` |
 //! | `always` tasks run within their grace, which is durable, and then the run ends | always, verdict, rest | `always`, `runs`, `outside` |
@@ -76,6 +77,7 @@ pub mod items;
 pub mod lists;
 pub mod cancels;
 pub mod always;
+pub mod overdue;
 pub mod checkpoints;
 pub mod explains;
 pub mod retries;

@@ -5,6 +5,7 @@ use crate::sim::library::Library;
 use crate::sim::oracle::Reading;
 use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::acts::is_live;
+use crate::sim::promises::overdue;
 use crate::sim::promises::record::{Record, everything};
 use crate::sim::store::whole;
 use mainspring_core::error::ErrorClass;
@@ -103,6 +104,7 @@ pub fn check_timeouts(model: &Model, library: &Library, now: Timestamp) -> Check
         })?;
         let run = whole(model, head.id).expect("listed runs exist");
         check_graces(&run, &definition, now)?;
+        overdue::check_told(&run, now)?;
         for row in run.tasks.iter().filter(|row| row.stopping.is_none()) {
             let due = runs_out(row, definition.task(row.task.no));
             Promise::Timeouts.ensure(due.is_none_or(|due| due > now), || {

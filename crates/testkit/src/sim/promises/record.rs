@@ -8,7 +8,7 @@ use crate::sim::promise::{Check, Promise};
 use crate::sim::promises::anew::{Anew, is_copied};
 use crate::sim::promises::gatekeeper::BY_GROUP;
 use crate::sim::promises::{always, anew, cancels, checkpoints, finals, groups, hindered, kin};
-use crate::sim::promises::{lists, retries, rows, runs, starts, waits};
+use crate::sim::promises::{lists, overdue, retries, rows, runs, starts, waits};
 use crate::sim::store::whole;
 use crate::sim::tally::Tally;
 use mainspring_core::ids::{AttemptId, RunId, TaskNo, TaskRef};
@@ -412,6 +412,7 @@ fn check_turn(turn: &Turn<'_>, tally: &mut Tally) -> Check {
     anew::check(turn)?;
     waits::check(turn)?;
     always::check(turn)?;
+    overdue::check(turn)?;
     checkpoints::check(turn)?;
     finals::check(turn)?;
     hindered::check(turn, tally)?;

@@ -56,7 +56,8 @@ fn check_shape(turn: &Turn<'_>, row: &TaskRow) -> Check {
     let settled = row.fact.is_settled();
     let is_parked = row.fact == Fact::Waiting;
     let times = row.until.is_some();
-    ensure(is_parked || (row.acting() == Fact::Delayed) == times, "delayed without a time")?;
+    let is_timed = row.acting() == Fact::Delayed || row.is_live() && row.stopping.is_some();
+    ensure(is_parked || is_timed == times, "delayed or being stopped without a time")?;
     ensure(is_parked == row.awaited().is_some(), "parked for nothing")?;
     ensure(settled == row.settled_at.is_some(), "settled without a time")?;
     ensure(!settled || row.hold.is_none(), "settled and held")?;
@@ -168,7 +169,7 @@ fn check_losses(row: &TaskRow, attempt: &Attempt, task: &Task, name: &dyn Fn() -
 }
 
 fn check_delay(turn: &Turn<'_>, row: &TaskRow) -> Check {
-    if matches!(row.fact, Fact::Waiting | Fact::WorkerDone) {
+    if row.fact != Fact::Delayed {
         return Ok(());
     }
     let (Some(until), Some(attempt)) = (row.until, &row.attempt) else { return Ok(()) };

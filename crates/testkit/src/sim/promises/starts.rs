@@ -53,12 +53,13 @@ fn check_new(turn: &Turn<'_>, row: &TaskRow) -> Check {
     // What is put off was allowed to start once, and goes on whatever became of that; so does a
     // group that was open.
     let was_open = turn.row_before(TaskRef::plain(row.task.no));
-    let again = turn.row_before(row.task).is_some_and(|before| before.until.is_some())
+    let put_off = turn.row_before(row.task).filter(|before| before.fact == Fact::Delayed);
+    let again = put_off.is_some()
         || row.task.index.is_some() && was_open.is_some_and(|group| group.fact == Fact::Open);
     Promise::Dependencies.ensure(again || unmet.is_none() || is_again(turn, row), || {
         format!("{} was started while {unmet:?}", name())
     })?;
-    let until = turn.row_before(row.task).and_then(|before| before.until);
+    let until = put_off.and_then(|before| before.until);
     let at = row.attempt.as_ref().map(|attempt| attempt.dispatched_at);
     let waited = until.is_none() || at >= until || turn.was_asked(Verb::Retry);
     Promise::Delays.ensure(waited, || {
