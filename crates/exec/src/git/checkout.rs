@@ -7,6 +7,7 @@ use super::error::GitError;
 use super::lock::Lock;
 use super::obstacles::Move;
 use super::repository::Repository;
+use super::under_way;
 use mainspring_core::work_git::UpdateCheckout;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,8 @@ pub(crate) struct Checkouts {
 }
 
 impl Checkouts {
-    /// An error if one of them is in the way.
+    /// An error if one of them is in the way, or somebody is in the middle of something that puts
+    /// the target elsewhere when it ends.
     pub fn look(
         caller: &Caller,
         (repository, lock): (&Repository, &Lock),
@@ -30,6 +32,10 @@ impl Checkouts {
         policy: UpdateCheckout,
     ) -> Result<Self, GitError> {
         let found = Self::all(caller, (repository, lock), target)?;
+        // After the checkouts: whoever begins one says so before they leave the branch.
+        if let Some(what) = under_way::with(repository, lock, target)? {
+            return Err(GitError::InTheWay(what));
+        }
         for path in &found.paths {
             let trouble = match policy {
                 UpdateCheckout::Never => Some(

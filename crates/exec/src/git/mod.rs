@@ -18,6 +18,7 @@ mod repository;
 mod worktrees;
 mod workspace;
 mod obstacles;
+mod under_way;
 mod checkout;
 mod landed;
 mod scratch;

@@ -338,6 +338,88 @@ fn a_checkout_that_comes_in_the_way_while_it_is_verified_ends_the_merge_until_la
     assert!(why.contains("where git is at work"), "{why}");
 }
 
+/// A target whose rebase onto `onto` stops at a conflict: `main` has a commit of its own.
+fn rebasable(repo: &Repo) -> String {
+    repo.commit_on("onto", "README", "theirs\n");
+    repo.commit_on("main", "README", "mine\n")
+}
+
+/// Begins a rebase that stops at its conflict.
+fn begin_rebase(folder: &Path, more: &[&str]) {
+    let args: Vec<&str> = ["rebase", "--quiet"].into_iter().chain(more.iter().copied()).collect();
+    git_in(folder, &args).expect_err("it conflicts");
+}
+
+#[test]
+fn a_target_that_is_being_rebased_waits_and_loses_nothing() {
+    for (change, backend) in [(clean as fn(&mut GitMerge), "--merge"), (|_| {}, "--apply")] {
+        let rig = Rig::new();
+        let repo = Repo::new(&rig);
+        repo.commit_on(BRANCH, "one", "1");
+        let old = rebasable(&repo);
+        let linked = rig.path("linked");
+        repo.git(&["worktree", "add", "--quiet", "--detach", linked.to_str().unwrap()]);
+        for folder in [&repo.path, &linked] {
+            git_in(folder, &["checkout", "--quiet", "main"]).unwrap();
+            begin_rebase(folder, &[backend, "onto"]);
+            let why = hindrance(&rig, merge(&repo, change));
+            let said = format!("a rebase of main is under way in {}", folder.display());
+            assert!(why.contains(&said) && why.contains("git rebase --abort"), "{why}");
+            assert_eq!(repo.tip("main"), old);
+            git_in(folder, &["rebase", "--abort"]).unwrap();
+            assert_eq!(repo.tip("main"), old);
+            git_in(folder, &["checkout", "--quiet", "--detach"]).unwrap();
+        }
+        assert_eq!(result(&rig.run(merge(&repo, change))), "merged");
+        assert_eq!(repo.files("main"), ["README", "one"]);
+        assert_eq!(repo.git(&["rev-parse", "main^"]), old);
+    }
+}
+
+#[test]
+fn a_target_that_goes_along_with_the_rebase_of_another_waits() {
+    let rig = Rig::new();
+    let repo = Repo::new(&rig);
+    repo.commit_on(BRANCH, "one", "1");
+    let old = rebasable(&repo);
+    repo.git(&["checkout", "--quiet", "-b", "above", "main"]);
+    repo.write("above", "2");
+    repo.commit_all("above");
+    begin_rebase(&repo.path, &["--update-refs", "onto"]);
+    let why = hindrance(&rig, merge(&repo, clean));
+    assert!(why.contains("a rebase of main is under way in"), "{why}");
+    repo.git(&["rebase", "--abort"]);
+    assert_eq!(repo.tip("main"), old);
+    assert_eq!(result(&rig.run(merge(&repo, clean))), "merged");
+}
+
+#[test]
+fn a_target_that_a_bisect_returns_to_waits() {
+    let rig = Rig::new();
+    let repo = Repo::new(&rig);
+    let first = repo.tip("main");
+    repo.commit_on(BRANCH, "one", "1");
+    (0..3).for_each(|no| drop(repo.commit_on("main", "count", &no.to_string())));
+    repo.git(&["checkout", "--quiet", "main"]);
+    repo.git(&["bisect", "start", "main", &first]);
+    let why = hindrance(&rig, merge(&repo, clean));
+    assert!(why.contains("a bisect that began on main is under way in"), "{why}");
+    repo.git(&["bisect", "reset"]);
+    assert_eq!(result(&rig.run(merge(&repo, clean))), "merged");
+}
+
+#[test]
+fn a_rebase_that_begins_while_a_merge_is_verified_ends_it_until_later() {
+    let why = meanwhile(clean, |repo| {
+        // One that stops although it conflicts with nothing.
+        repo.git(&["checkout", "--quiet", "main"]);
+        repo.try_git(&["rebase", "--quiet", "--force-rebase", "--root", "--exec", "false"])
+            .expect_err("it stops");
+        assert_eq!(repo.git(&["status", "--porcelain"]), "");
+    });
+    assert!(why.contains("a rebase of main is under way in"), "{why}");
+}
+
 #[test]
 fn a_change_that_git_was_told_not_to_look_at_is_not_overwritten() {
     for flag in ["--assume-unchanged", "--skip-worktree"] {
