@@ -19,6 +19,7 @@ mod worktrees;
 mod workspace;
 mod obstacles;
 mod under_way;
+mod behind;
 mod checkout;
 mod landed;
 mod scratch;

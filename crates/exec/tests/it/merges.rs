@@ -420,6 +420,74 @@ fn a_rebase_that_begins_while_a_merge_is_verified_ends_it_until_later() {
     assert!(why.contains("a rebase of main is under way in"), "{why}");
 }
 
+/// A filter that cannot write `new` into a person's checkout as long as the file is there that is
+/// returned: git gives up half way then, as it does on a full disk.
+fn full_disk(rig: &Rig, repo: &Repo) -> PathBuf {
+    let (script, full) = (rig.path("smudge"), rig.path("full"));
+    let text = format!(
+        "text=$(cat)\ncase \"$PWD:$text\" in */worktrees/*) ;; *:new) test ! -e '{}' || exit 1;; \
+         esac\nprintf '%s\\n' \"$text\"\n",
+        full.display()
+    );
+    std::fs::write(&script, text).unwrap();
+    repo.git(&["config", "filter.disk.smudge", &format!("sh '{}'", script.display())]);
+    repo.git(&["config", "filter.disk.clean", "cat"]);
+    repo.git(&["config", "filter.disk.required", "true"]);
+    full
+}
+
+/// A target with `middle` on that disk, and a branch that changes it among others.
+fn half_written(repo: &Repo) {
+    repo.git(&["checkout", "--quiet", "main"]);
+    ["above", "gone", "middle", "under"].iter().for_each(|name| repo.write(name, "old\n"));
+    repo.write(".gitattributes", "middle filter=disk\n");
+    repo.commit_all("old");
+    repo.git(&["checkout", "--quiet", "-b", BRANCH]);
+    ["above", "middle", "under"].iter().for_each(|name| repo.write(name, "new\n"));
+    write_below(&repo.path, "added/deep/file", "new\n");
+    std::fs::remove_file(repo.path.join("gone")).unwrap();
+    repo.commit_all("new");
+    repo.git(&["checkout", "--quiet", "main"]);
+}
+
+#[test]
+fn a_checkout_that_cannot_be_written_is_put_back_and_says_why() {
+    let rig = Rig::new();
+    let repo = Repo::new(&rig);
+    let full = full_disk(&rig, &repo);
+    half_written(&repo);
+    let old = repo.tip("main");
+    repo.git(&["branch", "mainspring/run/later", &repo.commit_on("later", "later", "3")]);
+    repo.git(&["checkout", "--quiet", "main"]);
+    std::fs::write(&full, "").unwrap();
+    let launch = merge(&repo, clean);
+    let ticket = launch.ticket;
+    let ended = rig.run(launch);
+    assert_eq!(result(&ended), "merged");
+    let log = String::from_utf8(Written::of(&rig.log(ticket, ended.log.as_ref())).stdout).unwrap();
+    assert!(log.contains("its files could not be written: "), "{log}");
+    assert!(log.contains("smudge filter disk failed") && !log.contains("was changed"), "{log}");
+    // All of it is what it was, and nothing a mixture.
+    assert_eq!(repo.git(&["diff", "--name-only"]), "");
+    assert_eq!(repo.git(&["ls-files", "--others"]), "");
+    assert_eq!(repo.git(&["diff", "--cached", "--name-only", &old]), "");
+    assert!(!repo.path.join("added").exists());
+    // Who comes later does not blame a person for it.
+    let later = |merge: &mut GitMerge| {
+        clean(merge);
+        merge.branch = "mainspring/run/later".to_owned();
+        merge.attempt = AttemptId::from_bytes([8; 16]);
+    };
+    let why = hindrance(&rig, merge(&repo, later));
+    assert!(why.contains("could not go along") && why.contains("smudge filter disk"), "{why}");
+    assert!(!why.contains("not committed"), "{why}");
+    std::fs::remove_file(&full).unwrap();
+    repo.git(&["stash", "--quiet"]);
+    assert_eq!(result(&rig.run(merge(&repo, later))), "merged");
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+    assert!(!repo.path.join(".git/mainspring.behind").exists());
+}
+
 #[test]
 fn a_change_that_git_was_told_not_to_look_at_is_not_overwritten() {
     for flag in ["--assume-unchanged", "--skip-worktree"] {
