@@ -2,11 +2,13 @@
 //! that landed as undone by them: so a merge waits until nobody has the target checked out, or
 //! takes a checkout without changes of its own along.
 
+use super::behind;
 use super::caller::{At, Caller};
 use super::error::GitError;
 use super::lock::Lock;
 use super::obstacles::Move;
 use super::repository::Repository;
+use super::under_way;
 use mainspring_core::work_git::UpdateCheckout;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +24,8 @@ pub(crate) struct Checkouts {
 }
 
 impl Checkouts {
-    /// An error if one of them is in the way.
+    /// An error if one of them is in the way, or somebody is in the middle of something that puts
+    /// the target elsewhere when it ends.
     pub fn look(
         caller: &Caller,
         (repository, lock): (&Repository, &Lock),
@@ -30,6 +33,10 @@ impl Checkouts {
         policy: UpdateCheckout,
     ) -> Result<Self, GitError> {
         let found = Self::all(caller, (repository, lock), target)?;
+        // After the checkouts: whoever begins one says so before they leave the branch.
+        if let Some(what) = under_way::with(repository, lock, target)? {
+            return Err(GitError::InTheWay(what));
+        }
         for path in &found.paths {
             let trouble = match policy {
                 UpdateCheckout::Never => Some(
@@ -110,9 +117,9 @@ fn trouble(caller: &Caller, path: &Path) -> Result<Option<String>, GitError> {
     caller.run(at, &["update-index", "-q", "--refresh"])?;
     let args = ["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=none"];
     if !caller.run(at, &args)?.text()?.is_empty() {
-        let what = ", with changes that are not committed: commit or stash them there";
-        return Ok(Some(what.to_owned()));
+        return changed(caller, path).map(Some);
     }
+    behind::forget(caller, path)?;
     for name in UNDER_WAY {
         if caller.run(at, &["rev-parse", "--verify", "--quiet", name])?.status.success() {
             let what = ", in the middle of a merge or the like: finish or abort it there";
@@ -122,29 +129,64 @@ fn trouble(caller: &Caller, path: &Path) -> Result<Option<String>, GitError> {
     Ok(None)
 }
 
+/// What is said of a checkout that is not as its branch is.
+fn changed(caller: &Caller, path: &Path) -> Result<String, GitError> {
+    Ok(match behind::why(caller, path)? {
+        None => ", with changes that are not committed: commit or stash them there".to_owned(),
+        Some(why) => format!(
+            ", which could not go along when others landed ({why}): mend that, and catch up with \
+             `git -C {} stash`",
+            path.display()
+        ),
+    })
+}
+
 /// Takes a checkout along after its branch has moved: only if its files are still what `old` is.
-/// Nothing of anybody's is overwritten; false when it stays behind.
+/// Nothing of anybody's is overwritten. Why it stays behind, if it does.
 pub(crate) fn follow(
     caller: &Caller,
     (path, target): (&Path, &str),
     change: &Move,
     [old, new]: [&str; 2],
-) -> Result<bool, GitError> {
+) -> Result<Option<String>, GitError> {
     let at = At::Folder(path);
     let head = caller.run(at, &["symbolic-ref", "--quiet", "HEAD"])?;
     if !head.status.success() || head.text()? != target {
         // They have switched meanwhile: nothing to take along.
-        return Ok(true);
+        return Ok(None);
     }
     if caller.run(at, &["diff-index", "--cached", "--quiet", new])?.answer()? {
-        return Ok(true);
+        return Ok(None);
     }
     if !caller.run(at, &["diff-index", "--cached", "--quiet", old])?.answer()? {
-        return Ok(false);
+        return Ok(Some("it was changed while the merge landed".to_owned()));
+    }
+    let refused = caller.run(at, &["read-tree", "--dry-run", "-m", "-u", old, new])?;
+    if !refused.status.success() {
+        let why = refused.complaint();
+        return Ok(Some(format!("it was changed while the merge landed ({why})")));
     }
     // Last of all, so that hardly anything can come in between.
-    if change.obstacle(path)?.is_some() {
-        return Ok(false);
+    if let Some(file) = change.obstacle(path)? {
+        return Ok(Some(format!("{} in it is not tracked", file.display())));
     }
-    Ok(caller.run(at, &["read-tree", "-m", "-u", old, new])?.status.success())
+    write(caller, path, change, [old, new])
+}
+
+/// Git has just said that it would do this: what fails now is the writing.
+fn write(
+    caller: &Caller,
+    path: &Path,
+    change: &Move,
+    [old, new]: [&str; 2],
+) -> Result<Option<String>, GitError> {
+    let done = caller.run(At::Folder(path), &["read-tree", "-m", "-u", old, new])?;
+    if done.status.success() {
+        return Ok(None);
+    }
+    let why = format!("its files could not be written: {}", done.complaint());
+    Ok(Some(match behind::put_back(caller, path, change, (old, &why)) {
+        Ok(()) => format!("{why}. They are those of {old} again"),
+        Err(error) => format!("{why}. Nor could all of them be put back: {error}"),
+    }))
 }

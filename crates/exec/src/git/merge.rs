@@ -266,11 +266,10 @@ impl Landing<'_> {
         }
         let change = Move::between(caller, repository, [old, new])?;
         for path in checkouts.iter() {
-            if !checkout::follow(caller, (path, target), &change, [old, new])? {
+            if let Some(why) = checkout::follow(caller, (path, target), &change, [old, new])? {
                 self.say(&format!(
-                    "the checkout in {} stays behind: it was changed while the merge landed. \
-                     `git -C {0} status` shows what landed as undone; `git -C {0} stash` keeps \
-                     your changes and catches up",
+                    "the checkout in {} stays behind: {why}. `git -C {0} status` shows what landed \
+                     as undone; `git -C {0} stash` keeps your changes and catches up",
                     path.display()
                 ));
             }

@@ -18,6 +18,8 @@ mod repository;
 mod worktrees;
 mod workspace;
 mod obstacles;
+mod under_way;
+mod behind;
 mod checkout;
 mod landed;
 mod scratch;

@@ -12,11 +12,12 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// Which paths come and which go when a checkout follows its branch.
+/// Which paths come, go and change when a checkout follows its branch.
 #[derive(Debug, Default)]
 pub(crate) struct Move {
     added: BTreeSet<PathBuf>,
     removed: BTreeSet<PathBuf>,
+    changed: BTreeSet<PathBuf>,
 }
 
 impl Move {
@@ -37,10 +38,20 @@ impl Move {
             match status {
                 b"A" => drop(change.added.insert(path)),
                 b"D" => drop(change.removed.insert(path)),
-                _ => {}
+                _ => drop(change.changed.insert(path)),
             }
         }
         Ok(change)
+    }
+
+    /// What only the new commit has.
+    pub fn added(&self) -> impl Iterator<Item = &Path> {
+        self.added.iter().map(PathBuf::as_path)
+    }
+
+    /// What the old commit has, and the new one has not, or otherwise.
+    pub fn former(&self) -> impl Iterator<Item = &Path> {
+        self.removed.iter().chain(&self.changed).map(PathBuf::as_path)
     }
 
     /// What a merge of a branch into a target is going to bring, before it is made: what the branch
@@ -122,7 +133,7 @@ mod tests {
             fs::create_dir_all(path.parent().expect("below")).expect("made");
             fs::write(path, "").expect("written");
         }
-        let change = Move { added: paths(added), removed: paths(removed) };
+        let change = Move { added: paths(added), removed: paths(removed), ..Move::default() };
         let found = change.obstacle(folder.path()).expect("told");
         found.map(|path| path.to_str().expect("UTF-8").to_owned())
     }

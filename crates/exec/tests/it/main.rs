@@ -18,6 +18,7 @@ mod orphans;
 mod git;
 mod workspaces;
 mod merges;
+mod merges_checked_out;
 mod starved;
 #[cfg(feature = "bench")]
 mod echo;

@@ -1,6 +1,6 @@
 //! Branches that land, and those that do not.
 
-use crate::git::{Repo, child_program, git_in};
+use crate::git::{Repo, child_program};
 use crate::rig::{Rig, Written, failure, fifo, hear, is_alive, ticket, until};
 use mainspring_core::error::ErrorClass;
 use mainspring_core::ids::{AttemptId, Ticket};
@@ -10,9 +10,9 @@ use mainspring_core::work_git::{GitMerge, MergeStrategy, UpdateCheckout};
 use mainspring_exec::Executor;
 use std::path::{Path, PathBuf};
 
-const BRANCH: &str = "mainspring/run/task";
+pub const BRANCH: &str = "mainspring/run/task";
 
-fn merge(repo: &Repo, change: impl FnOnce(&mut GitMerge)) -> Launch {
+pub fn merge(repo: &Repo, change: impl FnOnce(&mut GitMerge)) -> Launch {
     let mut merge = GitMerge {
         repo: repo.text(),
         branch: BRANCH.to_owned(),
@@ -42,19 +42,19 @@ fn told(ended: &Ended) -> serde_json::Value {
     }
 }
 
-fn result(ended: &Ended) -> String {
+pub fn result(ended: &Ended) -> String {
     told(ended)["result"].as_str().unwrap().to_owned()
 }
 
 /// What is in the way of a merge that is not even begun.
-fn hindrance(rig: &Rig, launch: Launch) -> String {
+pub fn hindrance(rig: &Rig, launch: Launch) -> String {
     let ticket = rig.start(launch);
     let ended = rig.end_of(ticket);
     assert!(!ended.started);
     what_hinders(ended)
 }
 
-fn what_hinders(ended: Ended) -> String {
+pub fn what_hinders(ended: Ended) -> String {
     match ended.outcome {
         Outcome::Hindered(what) => what.into(),
         other => panic!("nothing is in its way: {other:?}"),
@@ -62,7 +62,7 @@ fn what_hinders(ended: Ended) -> String {
 }
 
 /// Nothing but what people have is left of a merge.
-fn assert_tidy(rig: &Rig, repo: &Repo, ticket: Ticket) {
+pub fn assert_tidy(rig: &Rig, repo: &Repo, ticket: Ticket) {
     rig.executor.settle(ticket);
     until("scratch and note to be removed", || {
         rig.files_in("worktrees").is_empty() && rig.files_in("merges").is_empty()
@@ -231,165 +231,6 @@ fn two_merges_that_race_both_land_one_after_the_other() {
     assert_eq!(repo.git(&["rev-list", "--count", "--merges", "main"]), "0");
     assert_eq!(repo.files("main"), ["README", "file0", "file1", "file2", "file3"]);
     assert!(!branches.iter().any(|branch| repo.has(branch)));
-}
-
-#[test]
-fn a_target_that_is_checked_out_waits() {
-    let rig = Rig::new();
-    let repo = Repo::new(&rig);
-    repo.commit_on(BRANCH, "one", "1");
-    repo.git(&["checkout", "--quiet", "main"]);
-    let why = hindrance(&rig, merge(&repo, |_| {}));
-    assert!(why.contains("main is checked out in") && why.contains("a repository"), "{why}");
-    // A linked worktree counts as well.
-    repo.git(&["checkout", "--quiet", "--detach"]);
-    let linked = rig.path("linked");
-    repo.git(&["worktree", "add", "--quiet", linked.to_str().unwrap(), "main"]);
-    let why = hindrance(&rig, merge(&repo, |_| {}));
-    assert!(why.contains("linked"), "{why}");
-    git_in(&linked, &["checkout", "--quiet", "--detach"]).unwrap();
-    assert_eq!(result(&rig.run(merge(&repo, |_| {}))), "merged");
-}
-
-fn clean(merge: &mut GitMerge) {
-    merge.update_checkout = UpdateCheckout::Clean;
-}
-
-#[test]
-fn a_clean_checkout_follows_and_a_dirty_one_waits() {
-    let rig = Rig::new();
-    let repo = Repo::new(&rig);
-    repo.commit_on(BRANCH, "one", "1");
-    repo.git(&["checkout", "--quiet", "main"]);
-    repo.write("README", "changed\n");
-    let why = hindrance(&rig, merge(&repo, clean));
-    assert!(why.contains("with changes that are not committed"), "{why}");
-    repo.git(&["checkout", "--quiet", "README"]);
-    repo.write("notes", "untracked\n");
-    // Written anew, and the same as before.
-    std::fs::remove_file(repo.path.join("README")).unwrap();
-    repo.write("README", "hello\n");
-    assert_eq!(result(&rig.run(merge(&repo, clean))), "merged");
-    assert_eq!(repo.git(&["status", "--porcelain"]), "?? notes");
-    assert_eq!(std::fs::read_to_string(repo.path.join("one")).unwrap(), "1");
-    assert_eq!(repo.git(&["rev-parse", "HEAD"]), repo.tip("main"));
-    assert_eq!(repo.git(&["branch", "--show-current"]), "main");
-}
-
-#[test]
-fn a_file_in_the_way_of_a_checkout_is_waited_for_and_not_overwritten() {
-    let rig = Rig::new();
-    let repo = Repo::new(&rig);
-    repo.commit_on(BRANCH, "one", "1");
-    let old = repo.tip("main");
-    repo.git(&["checkout", "--quiet", "main"]);
-    repo.write("one", "precious\n");
-    let why = hindrance(&rig, merge(&repo, clean));
-    assert!(why.contains("one in it is not tracked"), "{why}");
-    assert_eq!((repo.tip("main"), repo.has(BRANCH)), (old, true));
-    assert_eq!(std::fs::read_to_string(repo.path.join("one")).unwrap(), "precious\n");
-    std::fs::remove_file(repo.path.join("one")).unwrap();
-    assert_eq!(result(&rig.run(merge(&repo, clean))), "merged");
-    assert_eq!(repo.git(&["status", "--porcelain"]), "");
-}
-
-/// What a person does to their checkout while a merge is verified, and what the merge says then.
-fn meanwhile(change: fn(&mut GitMerge), person: impl FnOnce(&Repo)) -> String {
-    let rig = Rig::new();
-    let repo = Repo::new(&rig);
-    let tip = repo.commit_on(BRANCH, "one", "1");
-    let old = repo.tip("main");
-    let (ready, go) = (fifo(&rig, "ready"), fifo(&rig, "go"));
-    let verify = format!("echo > '{}'; cat '{}'", ready.display(), go.display());
-    let launch = merge(&repo, |merge| {
-        change(merge);
-        merge.verify = Some(verify);
-    });
-    repo.git(&["checkout", "--quiet", "-b", "elsewhere", "main"]);
-    let ticket = rig.started(launch);
-    hear(&ready);
-    person(&repo);
-    std::fs::write(&go, "").unwrap();
-    let ended = rig.end_of(ticket);
-    assert!(ended.started);
-    assert_eq!((repo.tip(BRANCH), repo.tip("main")), (tip, old), "nothing has landed");
-    assert_tidy(&rig, &repo, ticket);
-    what_hinders(ended)
-}
-
-#[test]
-fn a_checkout_that_comes_in_the_way_while_it_is_verified_ends_the_merge_until_later() {
-    let why = meanwhile(|_| {}, |repo| drop(repo.git(&["checkout", "--quiet", "main"])));
-    assert!(why.contains("main is checked out in"), "{why}");
-    let why = meanwhile(clean, |repo| {
-        repo.git(&["checkout", "--quiet", "main"]);
-        repo.write("README", "changed\n");
-    });
-    assert!(why.contains("with changes that are not committed"), "{why}");
-    let why = meanwhile(clean, |repo| {
-        repo.git(&["checkout", "--quiet", "main"]);
-        repo.write("one", "precious\n");
-    });
-    assert!(why.contains("one in it is not tracked"), "{why}");
-    let why = meanwhile(clean, |repo| {
-        repo.git(&["checkout", "--quiet", "main"]);
-        repo.write(".git/index.lock", "");
-    });
-    assert!(why.contains("where git is at work"), "{why}");
-}
-
-#[test]
-fn a_change_that_git_was_told_not_to_look_at_is_not_overwritten() {
-    for flag in ["--assume-unchanged", "--skip-worktree"] {
-        let rig = Rig::new();
-        let repo = Repo::new(&rig);
-        let tip = repo.commit_on(BRANCH, "README", "theirs\n");
-        let old = repo.tip("main");
-        repo.git(&["checkout", "--quiet", "main"]);
-        repo.git(&["update-index", flag, "README"]);
-        repo.write("README", "mine\n");
-        let why = what_hinders(rig.run(merge(&repo, clean)));
-        assert!(why.contains("cannot take the merge along"), "{why}");
-        assert_eq!(std::fs::read_to_string(repo.path.join("README")).unwrap(), "mine\n");
-        assert_eq!((repo.tip(BRANCH), repo.tip("main")), (tip, old));
-    }
-}
-
-#[test]
-fn a_file_of_a_checkout_is_not_overwritten_for_being_ignored() {
-    let rig = Rig::new();
-    let repo = Repo::new(&rig);
-    repo.commit_on("main", ".gitignore", ".env\nbuilt\nlogs\n");
-    let old = repo.tip("main");
-    repo.git(&["checkout", "--quiet", "main"]);
-    // What is in the way of each: itself, a folder in its place, a file in its folder's place.
-    for (path, precious) in [(".env", ".env"), ("built", "built/cache"), ("logs/today", "logs")] {
-        let branch = format!("mainspring/run/{}", path.replace(['.', '/'], "-"));
-        let made = rig.path(&branch.replace('/', "-"));
-        let made_text = made.to_str().unwrap();
-        repo.git(&["worktree", "add", "--quiet", "-b", &branch, made_text, "main"]);
-        write_below(&made, path, "mine\n");
-        git_in(&made, &["add", "--force", "."]).unwrap();
-        git_in(&made, &["commit", "--quiet", "--message", "forced"]).unwrap();
-        repo.git(&["worktree", "remove", made_text]);
-        write_below(&repo.path, precious, "precious\n");
-        let with = |merge: &mut GitMerge| {
-            clean(merge);
-            merge.branch = branch.clone();
-        };
-        let why = hindrance(&rig, merge(&repo, with));
-        assert!(why.contains(&format!("{precious} in it is not tracked")), "{why}");
-        assert_eq!((repo.tip("main"), repo.has(&branch)), (old.clone(), true));
-        let text = std::fs::read_to_string(repo.path.join(precious)).unwrap();
-        assert_eq!(text, "precious\n");
-    }
-    assert_eq!(repo.git(&["status", "--porcelain"]), "");
-}
-
-fn write_below(folder: &Path, path: &str, text: &str) {
-    let path = folder.join(path);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
 }
 
 #[test]
