@@ -1,4 +1,5 @@
-// Child runs that wait for somebody themselves are told on Home; those that wait for their parents are not.
+// Child runs that wait for somebody themselves are told on Home; those that wait for their parents are not. What has
+// waited for long is told, however much is newer.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -44,6 +45,27 @@ test('a checkpoint inside a child run needs attention, a child that its parent h
   await page.getByText('inner goes on.').waitFor();
   await server.reached(outer, 'success');
   await attention.getByRole('heading', { name: 'Paused 1' }).waitFor();
+  isClean(page);
+  await page.context().close();
+});
+
+test('a run at a checkpoint is told behind more runs than a list has', async () => {
+  const old = (await server.trigger('inner')).id;
+  await server.reached(old, 'paused');
+  const newer = await Promise.all(Array.from({ length: 201 }, () => server.trigger('long')));
+  const page = await browser.page(server);
+  await page.open('/');
+  const attention = page.locator('section[aria-labelledby=attention]');
+  const card = attention.getByRole('listitem').filter({ hasText: 'At the checkpoint look' });
+  await card.locator(`a[href$="/runs/${old}"]`).first().waitFor();
+  // Another is heard of while it is on the screen, and goes again.
+  const kind = (count) => attention.getByRole('heading', { name: `Paused ${count}`, exact: true }).waitFor();
+  await kind(2);
+  await server.post(`/runs/${newer[0].id}/pause`);
+  await kind(3);
+  await card.getByRole('button', { name: 'Resume' }).click();
+  await server.reached(old, 'success');
+  await kind(2);
   isClean(page);
   await page.context().close();
 });

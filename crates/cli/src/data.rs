@@ -5,6 +5,8 @@ use anyhow::{Context as _, Result, bail};
 use mainspring_engine::folder::DataFolder;
 use mainspring_engine::logs::LogPlaces;
 use mainspring_store::{FolderBlobs, Postgres, Sqlite, Store};
+use std::fs::{File, TryLockError};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +14,16 @@ use std::sync::Arc;
 /// under way.
 pub fn open_file(data: &DataArgs) -> Result<Sqlite> {
     Ok(Sqlite::open_read_only(&DataFolder::database(&data.folder))?)
+}
+
+/// The process that is at work in a folder, as it wrote itself down. None, too, if that cannot be
+/// tried: then nobody could be told apart from somebody.
+pub fn holder(folder: &Path) -> Option<String> {
+    let mut lock = File::open(folder.join("lock")).ok()?;
+    let Err(TryLockError::WouldBlock) = lock.try_lock_shared() else { return None };
+    let mut pid = String::new();
+    lock.read_to_string(&mut pid).ok()?;
+    Some(pid.trim().to_owned())
 }
 
 /// Where secrets are unless somebody says otherwise.

@@ -11,6 +11,8 @@ use mainspring_store::{RunsQuery, Store, StoredRun};
 use std::sync::Arc;
 
 const PAGE: usize = 1_000;
+/// When the last run is looked for, which most often is among the newest.
+const LAST_PAGE: usize = 100;
 /// Tasks named in a message at most.
 const NAMED_MAX: usize = 20;
 
@@ -42,11 +44,7 @@ pub async fn definition(store: &dyn Store, stored: &StoredRun) -> Result<Arc<Def
 /// `last`, a whole id, or the beginning of exactly one.
 pub async fn run_id(store: &dyn Store, wanted: &str) -> Result<RunId> {
     if wanted == "last" {
-        let query = RunsQuery { limit: 1, ..RunsQuery::default() };
-        return match store.runs(query).await?.first() {
-            Some((head, _)) => Ok(head.id),
-            None => bail!("nothing has been run here yet"),
-        };
+        return last(store).await;
     }
     if let Ok(id) = wanted.parse() {
         return Ok(id);
@@ -69,6 +67,24 @@ pub async fn run_id(store: &dyn Store, wanted: &str) -> Result<RunId> {
         [] => bail!("no run's id begins with `{wanted}`: `mainspring runs` lists them"),
         [first, second, ..] => {
             bail!("`{wanted}` is not clear: {first} and {second} begin with it")
+        }
+    }
+}
+
+/// The newest run that somebody asked for. Child runs are begun by others, and are newer than
+/// what a person has just started.
+async fn last(store: &dyn Store) -> Result<RunId> {
+    let mut query = RunsQuery { limit: LAST_PAGE, ..RunsQuery::default() };
+    loop {
+        let page = store.runs(query.clone()).await?;
+        if let Some((head, _)) = page.iter().find(|(head, _)| head.parent.is_none()) {
+            return Ok(head.id);
+        }
+        match page.last() {
+            Some((head, _)) if page.len() == LAST_PAGE => {
+                query.after = Some((head.created_at, head.id));
+            }
+            _ => bail!("nothing has been run here yet"),
         }
     }
 }

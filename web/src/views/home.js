@@ -22,6 +22,7 @@ const LAST_MAX = 1000;
 /** Lists go by when runs were accepted: so many of those before the hour may have ended within it. */
 const EARLIER_MAX = 200;
 const FAILED_MAX = 200;
+const LIVE_MAX = 200;
 /** Cards of one kind; of more, a link leads to all. */
 const CARDS = 5;
 const CARDS_LIVE = 8;
@@ -29,15 +30,17 @@ const CARDS_LIVE = 8;
 async function load() {
   const at = Date.now();
   const hour = new Date(at - HOUR_MS).toISOString();
-  const [failed, live, last, earlier, workflows] = await Promise.all([
+  const [failed, moving, paused, last, earlier, workflows] = await Promise.all([
     get(`/runs${query({ status: 'failed', limit: FAILED_MAX })}`),
-    get(`/runs${query({ status: 'running,paused,cancelling,pending', limit: 200 })}`),
+    get(`/runs${query({ status: 'running,cancelling,pending', limit: LIVE_MAX })}`),
+    // On their own: one that has waited for long must not be lost behind many that are newer.
+    get(`/runs${query({ status: 'paused', limit: LIVE_MAX })}`),
     get(`/runs${query({ since: hour, limit: LAST_MAX })}`),
     get(`/runs${query({ since: new Date(at - DAY_MS).toISOString(), until: hour, status: 'success,failed,cancelled', limit: EARLIER_MAX })}`),
     get(`/workflows${query({ limit: 1 })}`),
   ]);
   return {
-    failed: /** @type {Run[]} */ (failed.items), moreFailed: Boolean(failed.next_cursor), live: /** @type {Run[]} */ (live.items), moreLive: Boolean(live.next_cursor),
+    failed: /** @type {Run[]} */ (failed.items), moreFailed: Boolean(failed.next_cursor), live: /** @type {Run[]} */ (paused.items).reduce((runs, run) => withRun(runs, run, () => true), /** @type {Run[]} */ (moving.items)), moreLive: Boolean(moving.next_cursor),
     last: /** @type {Run[]} */ ([...last.items, ...(last.next_cursor ? [] : earlier.items)]), moreLast: Boolean(last.next_cursor), hasWorkflows: workflows.items.length > 0,
   };
 }
@@ -71,7 +74,7 @@ function heard(data, run) {
   return {
     ...data,
     failed: withRun(data.failed, run, (it) => it.status === 'failed').slice(0, 2 * FAILED_MAX),
-    live: withRun(data.live, run, (it) => !isFinal(it.status)).slice(0, 400),
+    live: withRun(data.live, run, (it) => !isFinal(it.status)).filter((it, i) => i < 2 * LIVE_MAX || it.status === 'paused'),
     last: withRun(data.last, run, () => true).slice(0, LAST_MAX + EARLIER_MAX),
   };
 }

@@ -100,6 +100,15 @@ impl Ask {
         matches!(self.method, Method::GET | Method::PUT) || self.key.is_some()
     }
 
+    /// It changes nothing.
+    pub fn is_read(&self) -> bool {
+        self.method == Method::GET
+    }
+
+    pub fn body_bytes(&self) -> u64 {
+        self.body.as_ref().map_or(0, |(_, bytes)| bytes.len() as u64)
+    }
+
     pub fn request(
         &self,
         target: &Target,

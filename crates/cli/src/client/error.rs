@@ -29,7 +29,11 @@ pub enum ClientError {
         #[source]
         source: Cause,
     },
-    #[error("{place} did not answer within {} s", .after.as_secs())]
+    #[error(
+        "{place} did not answer within {} s: it is stopped, cut off, or has too much to do. Look at \
+         its log and whether it is still at work, and ask again when it is",
+        .after.as_secs()
+    )]
     Silent { place: String, after: Duration },
     #[error("the connection to {place} was lost")]
     Lost {

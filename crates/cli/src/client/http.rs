@@ -3,17 +3,18 @@
 use super::ask::Ask;
 use super::connect::{Line, connect};
 use super::error::{ClientError, Problem};
+use super::patience::Patience;
 use super::target::Target;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::Response;
-use hyper::body::Incoming;
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// Until the first byte of an answer: longer than a server lets a commit wait.
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+/// For the rest of an answer that is read as a whole, and between two pieces of any other.
+const REST_TIME_MAX: Duration = Duration::from_secs(60);
 /// For a kept connection to be free: it is, unless an answer on it was given up.
 const READY_TIME_MAX: Duration = Duration::from_millis(100);
 /// Of an answer that is read as a whole.
@@ -28,6 +29,7 @@ const PAUSE_DEFAULT: Duration = Duration::from_secs(1);
 pub struct Client {
     target: Target,
     token: Option<HeaderValue>,
+    patience: Patience,
     /// Kept open between requests.
     line: Mutex<Option<Line>>,
 }
@@ -41,7 +43,7 @@ impl Client {
             Ok::<_, ClientError>(value)
         };
         let token = token.map(header).transpose()?;
-        Ok(Self { target, token, line: Mutex::new(None) })
+        Ok(Self { target, token, patience: Patience::default(), line: Mutex::new(None) })
     }
 
     pub fn target(&self) -> &Target {
@@ -77,12 +79,12 @@ impl Client {
     async fn once(&self, ask: &Ask) -> Result<Vec<u8>, Failed> {
         let response = self.send(ask).await?;
         let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect();
-        match tokio::time::timeout(ANSWER_TIME_MAX, body).await {
+        match tokio::time::timeout(REST_TIME_MAX, body).await {
             Ok(Ok(body)) => Ok(body.to_bytes().to_vec()),
             Ok(Err(source)) => {
                 Err(ClientError::Lost { place: self.target.to_string(), source }.into())
             }
-            Err(_) => Err(self.silent().into()),
+            Err(_) => Err(self.silent(REST_TIME_MAX).into()),
         }
     }
 
@@ -106,11 +108,12 @@ impl Client {
             None => (connect(&self.target).await?, true),
         };
         let mut request = ask.request(&self.target, self.token.as_ref())?;
+        let patience = self.patience.with(ask);
         let response = loop {
             let sending = line.try_send_request(request);
-            match tokio::time::timeout(ANSWER_TIME_MAX, sending).await {
+            match tokio::time::timeout(patience, sending).await {
                 Ok(Ok(response)) => break response,
-                Err(_) => return Err(self.silent().into()),
+                Err(_) => return Err(self.silent(patience).into()),
                 Ok(Err(mut error)) => match error.take_message() {
                     // The kept connection had ended, and nothing was sent.
                     Some(unsent) if !is_new => {
@@ -129,10 +132,11 @@ impl Client {
     pub async fn open(&self, ask: &Ask) -> Result<Response<Incoming>, ClientError> {
         let mut line = connect(&self.target).await?;
         let request = ask.request(&self.target, self.token.as_ref())?;
-        match tokio::time::timeout(ANSWER_TIME_MAX, line.send_request(request)).await {
+        let patience = self.patience.with(ask);
+        match tokio::time::timeout(patience, line.send_request(request)).await {
             Ok(Ok(response)) => Ok(self.checked(response).await?),
             Ok(Err(source)) => Err(self.lost(source)),
-            Err(_) => Err(self.silent()),
+            Err(_) => Err(self.silent(patience)),
         }
     }
 
@@ -147,7 +151,7 @@ impl Client {
         let retry_after = text(RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
         let retry_after = retry_after.map(Duration::from_secs);
         let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect();
-        let body = tokio::time::timeout(ANSWER_TIME_MAX, body).await;
+        let body = tokio::time::timeout(REST_TIME_MAX, body).await;
         let body = body.ok().and_then(Result::ok).map(|body| body.to_bytes());
         let problem = body.filter(|_| is_problem).and_then(|it| serde_json::from_slice(&it).ok());
         let error = match problem {
@@ -165,12 +169,22 @@ impl Client {
         Err(Failed { error, retry_after })
     }
 
-    pub fn lost(&self, source: hyper::Error) -> ClientError {
+    /// The next piece of an answer that is read as it comes, but for those that wait for news.
+    pub async fn piece(&self, body: &mut Incoming) -> Result<Option<Bytes>, ClientError> {
+        match tokio::time::timeout(REST_TIME_MAX, body.frame()).await {
+            Ok(None) => Ok(None),
+            Ok(Some(Ok(frame))) => Ok(Some(frame.into_data().unwrap_or_default())),
+            Ok(Some(Err(source))) => Err(self.lost(source)),
+            Err(_) => Err(self.silent(REST_TIME_MAX)),
+        }
+    }
+
+    fn lost(&self, source: hyper::Error) -> ClientError {
         ClientError::Lost { place: self.target.to_string(), source: source.into() }
     }
 
-    pub fn silent(&self) -> ClientError {
-        ClientError::Silent { place: self.target.to_string(), after: ANSWER_TIME_MAX }
+    fn silent(&self, after: Duration) -> ClientError {
+        ClientError::Silent { place: self.target.to_string(), after }
     }
 
     pub fn foreign(&self, what: &str) -> ClientError {
@@ -201,5 +215,43 @@ impl From<ClientError> for Failed {
 impl From<Failed> for ClientError {
     fn from(failed: Failed) -> Self {
         failed.error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit::Exit;
+    use tokio::net::TcpListener;
+
+    /// Of a server that takes connections and says nothing, as one that was stopped does.
+    fn of_a_stopped_server(listener: &TcpListener) -> Client {
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let mut client = Client::new(Target::parse(&url).expect("good"), None).expect("made");
+        client.patience = Patience::of_all(Duration::from_millis(50));
+        client
+    }
+
+    #[tokio::test]
+    async fn a_server_that_says_nothing_is_not_waited_for_without_end() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
+        let client = of_a_stopped_server(&listener);
+        let ask = Ask::get(&["runs"]);
+        let cancel = Ask::post(&["runs", "x", "cancel"]);
+        let asked = async {
+            [
+                client.bytes(&ask).await.map(drop),
+                client.bytes(&cancel).await.map(drop),
+                client.open(&ask.clone().events(None)).await.map(drop),
+            ]
+        };
+        let answers = tokio::time::timeout(Duration::from_secs(10), asked).await;
+        for answer in answers.expect("none of them waits for long") {
+            let error = answer.expect_err("nobody answers");
+            assert_eq!(error.exit(), Exit::Unreachable);
+            let said = error.to_string();
+            assert!(said.contains(&client.target().to_string()), "{said}");
+            assert!(said.contains("did not answer within") && said.contains("ask again"), "{said}");
+        }
     }
 }

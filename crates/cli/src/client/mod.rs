@@ -13,6 +13,7 @@ mod tls;
 mod connect;
 mod ask;
 mod key;
+mod patience;
 mod http;
 mod page;
 mod sse;

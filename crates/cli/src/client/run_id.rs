@@ -3,7 +3,7 @@
 use super::ask::Ask;
 use super::error::ClientError;
 use super::http::Client;
-use super::page::items;
+use super::page::{first, items};
 use super::wire::Run;
 use mainspring_core::ids::RunId;
 
@@ -17,9 +17,10 @@ pub async fn run_id(client: &Client, wanted: &str) -> Result<String, ClientError
     }
     let usage = |text: String| Err(ClientError::Usage(text));
     if wanted == "last" {
-        let newest = items(client, &Ask::get(&["runs"]), 1).await?;
-        return match newest.first() {
-            Some(run) => Ok(run.read::<Run>().map_err(|it| client.foreign(&it.to_string()))?.id),
+        // Child runs are begun by others, and are newer than what a person has just started.
+        let newest = first(client, &Ask::get(&["runs"]), |run: &Run| run.parent.is_none()).await?;
+        return match newest {
+            Some(run) => Ok(run.id),
             None => usage("nothing has been run there yet".to_owned()),
         };
     }

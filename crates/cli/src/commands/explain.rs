@@ -2,7 +2,7 @@
 
 use crate::args::{ExplainArgs, Format};
 use crate::client::wire::{Explained, Explanation, Told};
-use crate::client::{Ask, Client, look, run_id};
+use crate::client::{Ask, Client, ClientError, look, run_id};
 use crate::exit::Exit;
 use crate::print::{Tree, document};
 use crate::{data, find, out, table};
@@ -10,6 +10,12 @@ use anyhow::Result;
 use mainspring_core::ids::TaskNo;
 use mainspring_core::view::explain::Wanted;
 use mainspring_engine::explain::{Subject, TASKS_MAX, explained};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// `mainspring run` closes its door a little before it lets go of the folder.
+const LEAVING_MAX: Duration = Duration::from_secs(2);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 pub fn explain(args: &ExplainArgs) -> Result<Exit> {
     let whole = data::block_on(async {
@@ -41,8 +47,10 @@ async fn asked(client: &Client, args: &ExplainArgs) -> Result<Tree> {
     Ok(client.answer(&ask).await?)
 }
 
-/// Nobody is at work: what is stored says the rest.
+/// Nobody is at work: what is stored says the rest. Beside somebody it would not: limits and what
+/// is under way are known to them alone.
 async fn stored(args: &ExplainArgs) -> Result<Tree> {
+    unattended(&args.look.place.data.folder).await?;
     let store = data::open(&args.look.place.data, &args.look.database)?.store;
     let (run, definition) = find::run(&*store, &args.run).await?;
     let wanted = match (&args.task, &args.from) {
@@ -53,6 +61,22 @@ async fn stored(args: &ExplainArgs) -> Result<Tree> {
     let subject = Subject { run: &run, definition: &definition };
     let now = mainspring_exec::now();
     Ok(Tree::of(&explained(&*store, subject, wanted, (None, now)).await?)?)
+}
+
+/// Fails if somebody is at work in the folder and stays there.
+async fn unattended(folder: &Path) -> Result<(), ClientError> {
+    let until = Instant::now() + LEAVING_MAX;
+    while let Some(pid) = data::holder(folder) {
+        if Instant::now() > until {
+            return Err(ClientError::Nobody(format!(
+                "process {pid} is at work in the data folder {}, and does not answer there: ask \
+                 again in a moment, or look at its log",
+                folder.display()
+            )));
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    Ok(())
 }
 
 fn shown(told: &Explanation, args: &ExplainArgs) -> String {

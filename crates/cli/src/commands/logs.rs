@@ -8,7 +8,6 @@ use crate::exit::Exit;
 use crate::remote::{Stamps, follow_log};
 use crate::{data, find, out};
 use anyhow::{Error, Result, bail};
-use http_body_util::BodyExt as _;
 use mainspring_core::ids::RunKey;
 use mainspring_core::kernel::row::{Attempt, TaskRow};
 use mainspring_core::world::input::Named;
@@ -56,9 +55,8 @@ async fn asked(client: &Arc<Client>, args: &LogsArgs) -> Result<()> {
     }
     let mut body = client.open(&ask).await?.into_body();
     let mut is_empty = true;
-    while let Some(frame) = body.frame().await {
-        let lost = |error| Error::from(client.lost(error)).context("this is not all of the log");
-        let piece = frame.map_err(lost)?.into_data().unwrap_or_default();
+    let cut = |error| Error::from(error).context("this is not all of the log");
+    while let Some(piece) = client.piece(&mut body).await.map_err(cut)? {
         is_empty &= piece.is_empty();
         out::raw(&piece);
         if out::is_unread() {

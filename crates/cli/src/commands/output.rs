@@ -6,7 +6,6 @@ use crate::data::Rows;
 use crate::exit::Exit;
 use crate::{data, find, out};
 use anyhow::{Error, Result, bail};
-use http_body_util::BodyExt as _;
 use mainspring_core::world::input::Named;
 use mainspring_engine::outputs::{LOST_OUTPUT, OutputError, OutputText};
 use std::io::Read as _;
@@ -31,9 +30,9 @@ async fn asked(client: &Client, args: &OutputArgs) -> Result<()> {
     };
     let ask = ask.with_some("index", args.index.as_ref());
     let mut body = client.open(&ask).await?.into_body();
-    while let Some(frame) = body.frame().await {
-        let lost = |error| Error::from(client.lost(error)).context("this is not all of it");
-        out::raw(&frame.map_err(lost)?.into_data().unwrap_or_default());
+    let cut = |error| Error::from(error).context("this is not all of it");
+    while let Some(piece) = client.piece(&mut body).await.map_err(cut)? {
+        out::raw(&piece);
         if out::is_unread() {
             return Ok(());
         }

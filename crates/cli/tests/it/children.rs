@@ -1,5 +1,6 @@
 //! Child runs, as a person sees them.
 
+use crate::door::{Door, Served};
 use crate::rig::Bench;
 use serde_json::Value;
 
@@ -110,4 +111,33 @@ fn a_child_that_waits_for_a_person_is_approved_from_another_terminal() {
     let child = waiting["items"][0]["run"].as_str().expect("a run").to_owned();
     bench.run(&["approve", &child, "ask"]).is(0);
     run.done().is(0).prints("success");
+}
+
+/// More children than are looked through at once, all newer than their parent.
+const MANY: &str = "name: w\ntasks:\n  kids: { parallel: 120, workflow: kid }\n  ap: { approval: { message: 'Ship?' } }\n";
+const STILL: &str = "name: kid\ntasks:\n  rest: { wait: { signal: go } }\n";
+
+#[test]
+fn the_last_run_is_none_that_another_began() {
+    for door in [Door::Address, Door::Socket] {
+        let mut served = Served::with(door, MANY);
+        served.bench.write("kid.yaml", STILL);
+        served.run(&["apply", "kid.yaml"]).is(0);
+        let id = served.trigger(&[]);
+        let kids = || {
+            let kids = ["runs", "--parent", &id, "--limit", "1000", "-o", "json"];
+            served.run(&kids).is(0).json()["items"].as_array().map(Vec::len)
+        };
+        while kids() != Some(120) {}
+        let newest = served.run(&["runs", "--limit", "1", "-o", "json"]).is(0).json();
+        assert_ne!(newest["items"][0]["id"], id.as_str(), "a child is the newest of all");
+        served.run(&["approve", "last", "ap"]).is(0);
+        served.run(&["explain", "last"]).is(0).prints(&format!("w {id}: running"));
+        let shown = served.run(&["show", "last", "-o", "json"]).is(0).json();
+        assert_eq!(shown["run"]["id"], id.as_str());
+        served.kill();
+        if door == Door::Socket {
+            served.run(&["explain", "last"]).is(0).prints(&format!("w {id}: running"));
+        }
+    }
 }

@@ -2,9 +2,12 @@
 
 use crate::door::{Door, Served};
 use crate::rig::{Bench, finish};
+use rustix::process::Signal;
 use std::collections::BTreeSet;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Answers each request with the next of these answers, the last one for ever.
@@ -22,7 +25,7 @@ fn scripted(answers: Vec<String>) -> (String, Receiver<String>) {
     (url, asked)
 }
 
-fn answer(stream: TcpStream, answer: &str, say: &Sender<String>) -> Option<()> {
+fn answer(stream: impl Read + Write, answer: &str, say: &Sender<String>) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -52,6 +55,38 @@ fn ok(body: &str) -> String {
 fn unavailable(code: &str) -> String {
     let body = format!(r#"{{"title":"It cannot","status":503,"code":"{code}","detail":"now"}}"#);
     http("503 Service Unavailable", "application/problem+json", &body)
+}
+
+/// Answers at the socket of a data folder, the same to everybody.
+fn at_socket(bench: &Bench, said: String) {
+    let path = bench.path(".mainspring/api.sock");
+    // One that was killed leaves it behind.
+    drop(std::fs::remove_file(&path));
+    let listener = UnixListener::bind(path).expect("bound");
+    let (say, asked) = channel();
+    std::thread::spawn(move || {
+        let streams = listener.incoming().map_while(Result::ok);
+        streams.map_while(|stream| answer(stream, &said, &say)).for_each(drop);
+        drop(asked);
+    });
+}
+
+#[test]
+fn whoever_is_at_work_and_cannot_explain_is_not_taken_for_nobody() {
+    let bench = Bench::with("name: w\ntasks:\n  a: { wait: { signal: go } }\n");
+    let mut run = bench.start(&["run", "w.yaml"]);
+    run.until("waiting    a for the signal 'go'");
+    run.signal(Signal::KILL);
+    assert!(run.done().was_killed());
+    let unattended = "nobody is at work here";
+    bench.run(&["explain", "last"]).is(0).prints(unattended);
+    let lock = File::open(bench.path(".mainspring/lock")).expect("it is there");
+    lock.lock().expect("nobody has it");
+    bench.run(&["explain", "last"]).is(3).says("is at work in the data folder .mainspring");
+    at_socket(&bench, unavailable("store_unavailable"));
+    bench.run(&["explain", "last"]).is(3).says("It cannot: now");
+    drop(lock);
+    bench.run(&["explain", "last"]).is(0).prints(unattended);
 }
 
 #[test]
