@@ -59,7 +59,7 @@ pub const MUTANTS: &[Mutant] = &[
         "self.plan.edge(edge) != EdgeState::Unmet || position > 0",
     )),
     mutant("wait-unexplained", "a parked task says what it waits for", EXPLAINED, (
-        "awaited.into_iter().chain(held).collect()",
-        "awaited.into_iter().take(0).chain(held).collect()",
+        "stops.into_iter().chain(awaited).chain(held).collect()",
+        "stops.into_iter().chain(awaited.into_iter().take(0)).chain(held).collect()",
     )),
 ];
