@@ -68,3 +68,21 @@ test('a run that was accepted long ago and has failed just now is there', async 
   isClean(page);
   await page.context().close();
 });
+
+test('a run whose work is not known to be gone needs somebody', async () => {
+  const page = await browser.page(server);
+  const [run] = (await server.api('/runs?workflow=quiet')).items;
+  const attention = { why: 'kill_unconfirmed', since: new Date(Date.now() - 120_000).toISOString() };
+  // It takes five minutes to become one.
+  const stuck = { ...run, status: 'cancelling', finished_at: undefined, error: undefined, attention };
+  await page.route(/\/runs\?/, async (route) => {
+    const items = new URL(route.request().url()).searchParams.get('status')?.includes('cancelling') ? [stuck] : [];
+    return route.fulfill({ status: 200, contentType: 'application/json', body: JSON.stringify({ items }) });
+  });
+  await page.open('/');
+  const card = page.locator('section[aria-labelledby=attention]').getByRole('listitem').filter({ hasText: 'nothing said that it is gone: noticed 2 min ago' });
+  await card.getByRole('link', { name: 'See what it is' }).waitFor();
+  await page.getByRole('heading', { name: 'Does not end 1' }).waitFor();
+  isClean(page);
+  await page.context().close();
+});
