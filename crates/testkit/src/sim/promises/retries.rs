@@ -7,6 +7,7 @@ use crate::sim::promises::record::{Past, Turn};
 use crate::sim::promises::rows::row_of;
 use mainspring_core::ids::{TaskNo, TaskRef};
 use mainspring_core::kernel::fact::Fact;
+use mainspring_core::kernel::group::Group;
 use mainspring_core::kernel::row::{Stopping, TaskRow};
 use mainspring_core::spec::definition::{Action, When};
 use mainspring_core::world::input::Verb;
@@ -82,7 +83,10 @@ fn check_no_more(turn: &Turn<'_>, before: &Past, named: TaskNo) -> Check {
     let was_cancelled = |no: TaskNo| {
         let row = before.rows.get(&TaskRef::plain(no));
         let stopping = row.and_then(|row| row.stopping);
-        reading.standing(no) == Standing::Cancelled || stopping == Some(Stopping::Cancel)
+        // It may have ended in the very commit that takes it back.
+        let closing = row.and_then(|row| row.group.as_deref()).is_some_and(Group::is_stopping);
+        let stops = stopping == Some(Stopping::Cancel) || closing;
+        reading.standing(no) == Standing::Cancelled || stops
     };
     // A noop that has gone back may have come to its end again.
     let may_have_gone_back = |no: TaskNo| {
